@@ -35,28 +35,42 @@ typedef struct {
   int n, strips;
 } pass_t;
 
+/* First and last + 1 of a stage's rows (d = 1) or planes (d = 2), counted from the level's own
+ * first. Negative: ghosts that the stage computes. */
+static int first_of(const pass_t *pass, int s, int d) {
+  const mg_cpu_stage_t *stage = &pass->stage[s];
+  return stage->ratio * stage->view->patch->lo[d] - pass->v->patch->lo[d];
+}
+
+static int end_of(const pass_t *pass, int s, int d) {
+  return first_of(pass, s, d) + pass->stage[s].ratio * pass->stage[s].view->patch->n[d];
+}
+
 /* First row of a strip in stage s. Even, so that pairs of rows are in the same strip. */
 static int first_row(const pass_t *pass, int strip, int s) {
-  const int n = pass->v->patch->n[1];
-  if (strip == 0) return 0;
-  if (strip == pass->strips) return n;
+  const int n = pass->v->patch->n[1], first = first_of(pass, s, 1), end = end_of(pass, s, 1);
+  if (strip == 0) return first;
+  if (strip == pass->strips) return end;
   const int middle = pass->n / 2,
             at = (int)(((int64_t)n * strip / pass->strips + middle) / 2 * 2) - s;
-  return at < 0 ? 0 : at > n ? n : at;
+  return at < first ? first : at > end ? end : at;
 }
 
 static void run_stage(const pass_t *pass, int s, int strip, int front) {
   const mg_cpu_stage_t *stage = &pass->stage[s];
-  const mg_patch_t *p = pass->v->patch;
-  const int ratio = stage->ratio, k = front - s, j0 = first_row(pass, strip, s) / ratio,
-            j1 = first_row(pass, strip + 1, s) / ratio;
-  if (k < 0 || k >= p->n[2] || j0 >= j1) return;
+  const int ratio = stage->ratio, k = front - s;
+  if (k < first_of(pass, s, 2) || k >= end_of(pass, s, 2)) return;
   /* A pair of planes: the first stage reads nothing ahead, so it may be early; later ones wait. */
   if (ratio == 2 && k % 2 != (s == 0 ? 0 : 1)) return;
-  if (stage->x >= 0)
-    for (int r = 0; r < ratio; r++)
-      mg_cpu_wall_planes_of_rows(pass->v, p, p->vec[stage->x], k - r, ratio * j0, ratio * j1);
-  stage->fn(stage->view, 0, k / ratio, j0, j1, stage->arg);
+  const int at = (k - first_of(pass, s, 2)) / ratio, origin = first_of(pass, s, 1),
+            j0 = (first_row(pass, strip, s) - origin) / ratio,
+            j1 = (first_row(pass, strip + 1, s) - origin) / ratio;
+  if (j0 >= j1) return;
+  const mg_view_t *v = ratio == 1 ? stage->view : pass->v;
+  for (int r = 0; r < ratio && stage->x >= 0; r++)
+    mg_cpu_wall_planes_of_rows(v, v->patch, v->patch->vec[stage->x], ratio * at + r, ratio * j0,
+                               ratio * j1);
+  stage->fn(stage->view, 0, at, j0, j1, stage->arg);
 }
 
 /* Wait until the preceding strip has completed this position of the front. There may be more
@@ -70,11 +84,17 @@ static void await(const pass_t *pass, int strip, int front) {
 }
 
 static void run_strips(const pass_t *pass, int thread, int threads) {
+  int fronts = 0;
+  const int first = first_of(pass, 0, 2);
+  for (int s = 0; s < pass->n; s++) {
+    const int end = end_of(pass, s, 2) + s - first;
+    fronts = end > fronts ? end : fronts;
+  }
   for (int strip = thread; strip < pass->strips; strip += threads)
-    for (int front = 0; front < pass->v->patch->n[2] + pass->n - 1; front++) {
+    for (int front = 0; front < fronts; front++) {
       await(pass, strip, front);
       for (int s = 0; s < pass->n; s++)
-        run_stage(pass, s, strip, front);
+        run_stage(pass, s, strip, first + front);
       atomic_store_explicit(&pass->progress[strip].completed, front + 1, memory_order_release);
     }
 }

@@ -8,7 +8,8 @@
 typedef struct {
   mg_strip_fn fn;
   void *arg;
-  const mg_view_t *view; /**< of the strips: the level, or its coarsened patch */
+  const mg_view_t *view; /**< of the strips: the level, also with ghost layers as cells, or its
+                              coarsened patch */
   int ratio;             /**< cells of the level per cell of `view`: 1 or 2 */
   mg_vector_t x;         /**< vector whose ghosts outside walls in k it reads; < 0: none */
 } mg_cpu_stage_t;
@@ -17,7 +18,7 @@ typedef struct {
  *  the caches. */
 int mg_cpu_pass_rows(const mg_view_t *v, int n);
 
-/** Run the stages as if one after the other, each on the whole level, on at most `threads` threads.
+/** Run the stages as if one after the other, each on its whole view, on at most `threads` threads.
  *  Strips have about `rows` rows, at least 2. The result does not depend on either number.
  *
  *  A stage reads, of the results of earlier ones, only cells next to its own. Stages in place leave

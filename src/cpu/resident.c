@@ -9,11 +9,11 @@
 static double residual_norm;
 
 bool mg_cpu_can_reside(const mg_view_t *v, int n) {
-  (void)n;
-  bool covers = v->op != MG_OPERATOR_FV4 && !v->periodic && v->n_patches == 1;
-  for (int d = 0; d < 3 && covers; d++)
-    covers = v->patch[0].n[d] == v->n[d] && v->n[d] % 2 == 0;
-  return covers;
+  bool can =
+      v->op != MG_OPERATOR_FV4 && v->n_patches == 1 && (mg_walls_enclose(v) || v->ghost_layers > n);
+  for (int d = 0; d < 3 && can; d++)
+    can = v->patch[0].n[d] % 2 == 0;
+  return can;
 }
 
 mg_status_t mg_cpu_norm_begin(void) {
@@ -43,12 +43,19 @@ static void copy_strip(const mg_view_t *v, int patch, int k, int j0, int j1, voi
            (size_t)p->n[0] * sizeof(mg_real_t));
 }
 
+/* The level with ghost layers as cells. */
+typedef struct {
+  mg_view_t view;
+  mg_patch_t patch;
+} grown_t;
+
 /* A smooth in preparation. */
 typedef struct {
   const mg_view_t *v;
   int n, threads; /* stages so far */
   mg_cpu_stage_t *stage;
   mg_cpu_step_t *step;
+  grown_t *grown; /* of each step */
   mg_cpu_interpolation_job_t interpolation;
   copy_t copy;
   mg_cpu_residual_job_t residual;
@@ -57,6 +64,17 @@ typedef struct {
 static void add_stage(smooth_t *s, mg_strip_fn fn, void *arg, const mg_view_t *view, int ratio,
                       mg_vector_t x) {
   s->stage[s->n++] = (mg_cpu_stage_t){fn, arg, view, ratio, x};
+}
+
+/* The view of step q of n: with the ghosts that later steps read, and
+ * one layer that a residual or an interpolation reads. */
+static const mg_view_t *view_of_step(smooth_t *s, int q, int n) {
+  grown_t *g = &s->grown[q];
+  const int layers = n - q;
+  g->patch = mg_patch_grown(s->v->patch, (const int[3]){layers, layers, layers}, sizeof(mg_real_t));
+  g->view = *s->v;
+  g->view.patch = &g->patch;
+  return &g->view;
 }
 
 static mg_status_t add_interpolation(smooth_t *s, const mg_resident_use_t *use, mg_vector_t dst,
@@ -89,12 +107,12 @@ static mg_status_t add_stages(smooth_t *s, const mg_sweep_t *sweep, const mg_res
     s->step[q] =
         mg_cpu_step_of(s->v, &(mg_sweep_t){&sweep->step[q], 1, zero && q == 0 ? MG_NO_VECTOR : from,
                                            zero && q <= 1 ? MG_NO_VECTOR : to, to, MG_NO_VECTOR});
-    add_stage(s, mg_cpu_step_strip, &s->step[q], s->v, 1, s->step[q].u.x);
+    add_stage(s, mg_cpu_step_strip, &s->step[q], view_of_step(s, q, sweep->n), 1, s->step[q].u.x);
     from = to;
   }
   if (from != sweep->dst) {
     s->copy = (copy_t){from, sweep->dst};
-    add_stage(s, copy_strip, &s->copy, s->v, 1, MG_NO_VECTOR);
+    add_stage(s, copy_strip, &s->copy, s->stage[s->n - 1].view, 1, MG_NO_VECTOR);
   }
   return use->has_residual ? add_residual(s, use, sweep->dst) : MG_OK;
 }
@@ -109,12 +127,14 @@ mg_status_t mg_cpu_smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
   smooth_t s = {.v = v, .threads = mg_cpu_threads(v)};
   MG_TRY(mg_new(&s.stage, sweep->n + 3, "stages of a smooth"));
   mg_status_t status = mg_new(&s.step, sweep->n, "steps of a smooth");
+  if (status == MG_OK) status = mg_new(&s.grown, sweep->n, "views of a smooth");
   if (status == MG_OK) status = add_stages(&s, sweep, use);
   if (status == MG_OK) status = mg_cpu_pass(v, s.stage, s.n, s.threads, rows);
   if (status == MG_OK && use->has_residual && !use->coarse)
     residual_norm = mg_cpu_join_norms(s.residual.partial, s.threads);
   mg_cpu_residual_job_free(&s.residual);
   free(s.interpolation.scratch);
+  free(s.grown);
   free(s.step);
   free(s.stage);
   return status;

@@ -9,17 +9,23 @@ typedef struct {
   double alpha, beta;
 } job_t;
 
+/* Ghost layers on one side of a patch. */
+static int ghosts_at(const mg_view_t *v, const mg_patch_t *p, int d, int side) {
+  return p->wall[d][side] ? v->wall_layers : v->ghost_layers;
+}
+
 /* Fills ghost rows too: strips at the edge of the patch include them. */
 static void fill_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
-  const int g = v->ghost_layers;
-  const int ka = k == 0 ? -g : k, kb = k == p->n[2] - 1 ? p->n[2] + g : k + 1;
-  const int ja = j0 == 0 ? -g : j0, jb = j1 == p->n[1] ? p->n[1] + g : j1;
+  const int ka = k == 0 ? -ghosts_at(v, p, 2, 0) : k,
+            kb = k == p->n[2] - 1 ? p->n[2] + ghosts_at(v, p, 2, 1) : k + 1,
+            ja = j0 == 0 ? -ghosts_at(v, p, 1, 0) : j0,
+            jb = j1 == p->n[1] ? p->n[1] + ghosts_at(v, p, 1, 1) : j1;
   for (int kk = ka; kk < kb; kk++)
     for (int j = ja; j < jb; j++) {
       mg_real_t *out = mg_cell(p, job->dst, 0, j, kk);
-      for (int i = -g; i < p->n[0] + g; i++)
+      for (int i = -ghosts_at(v, p, 0, 0); i < p->n[0] + ghosts_at(v, p, 0, 1); i++)
         out[i] = MG_REAL(job->alpha);
     }
 }

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 /** From this number of cells per rank on, 7-point kernels compute 1 / diagonal, since levels exceed
- *  the cache. Levels on a GPU and float levels do not store it then. */
+ *  the cache. They do not store it then. */
 enum { MG_STORED_DINV_MAX_CELLS = 1 << 17 };
 
 /** One step of a smoother. The steps of one smooth are all colored, with equal c2, or none is. */

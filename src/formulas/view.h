@@ -12,8 +12,8 @@
 /** One patch: a cuboid of cells surrounded by ghosts, one array per vector.
  *
  *  Cell (i,j,k) of vector v is vec[v][i + j*jstride + k*kstride], with 0 <= i < n[0] etc. Ghosts
- *  have indices -ghost_layers..-1 and n..n+ghost_layers-1. vec[v] is NULL if the level does
- *  not store v. */
+ *  have indices -ghost_layers..-1 and n..n+ghost_layers-1; outside walls wall_layers. vec[v] is
+ * NULL if the level does not store v. */
 typedef struct {
   int32_t n[3];                 /**< cells */
   int32_t lo[3];                /**< global index of cell (0,0,0) */
@@ -31,6 +31,7 @@ typedef struct {
   int32_t box_dim;   /**< cells per side of a box; boundary formulas fall back if it is small */
   int radius;        /**< ghost layers that the operator reads */
   int ghost_layers;  /**< allocated ghost layers; more than `radius` if sweeps are fused */
+  int wall_layers;   /**< allocated ghost layers outside walls */
   int64_t cells;     /**< total over the patches here */
   bool alpha_varies; /**< alpha varies and is stored in MG_ALPHA, with a = 1 */
   mg_operator_t op;

@@ -33,6 +33,10 @@ const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *h, int l) {
   return h->level[l].has_image ? &h->level[l].image.view : &h->level[l + 1].store.view;
 }
 
+static mg_patch_strides_t strides_of(const int32_t n[3], const int32_t lo[3], const mg_view_t *v) {
+  return mg_patch_strides_of(n, lo, v->n, v->ghost_layers, v->wall_layers);
+}
+
 /* Place vectors of a patch one after the other, starting at `memory`. Returns the end. */
 static char *place_vectors(unsigned vectors, const mg_patch_strides_t *shape, int value_bytes,
                            char *memory, mg_patch_t *p) {
@@ -48,7 +52,7 @@ static char *place_vectors(unsigned vectors, const mg_patch_strides_t *shape, in
 static char *set_patch(const mg_cuboid_t *c, const mg_store_t *store, unsigned vectors,
                        char *memory, mg_patch_t *p) {
   const mg_view_t *v = &store->view;
-  const mg_patch_strides_t shape = mg_patch_strides(c->n, v->ghost_layers);
+  const mg_patch_strides_t shape = strides_of(c->n, c->lo, v);
   memset(p, 0, sizeof *p);
   memcpy(p->n, c->n, sizeof p->n);
   memcpy(p->lo, c->lo, sizeof p->lo);
@@ -65,7 +69,7 @@ static char *set_patch(const mg_cuboid_t *c, const mg_store_t *store, unsigned v
 static void place_in_u(const mg_store_t *outer, unsigned vectors, mg_store_t *store) {
   for (int q = 0; q < store->view.n_patches; q++) {
     mg_patch_t *p = &store->view.patch[q];
-    const mg_patch_strides_t shape = mg_patch_strides(p->n, store->view.ghost_layers);
+    const mg_patch_strides_t shape = strides_of(p->n, p->lo, &store->view);
     char *const u = (void *)outer->view.patch[q].vec[MG_U];
     (void)place_vectors(vectors, &shape, store->value_bytes, u - shape.origin * outer->value_bytes,
                         p);
@@ -78,7 +82,7 @@ static mg_status_t store_create(const mg_cuboid_t *patches, int n, unsigned vect
   mg_view_t *v = &store->view;
   int64_t values = 0;
   for (int p = 0; p < n; p++) {
-    values += mg_patch_strides(patches[p].n, v->ghost_layers).size * mg_n_vectors(vectors);
+    values += strides_of(patches[p].n, patches[p].lo, v).size * mg_n_vectors(vectors);
     v->cells += (int64_t)patches[p].n[0] * patches[p].n[1] * patches[p].n[2];
   }
   if (n == 0) return MG_OK;
@@ -103,11 +107,13 @@ static void store_free(mg_store_t *store) {
 }
 
 /* View of a level, still without patches. */
-static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout, int layers) {
+static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout, int layers,
+                            int wall_layers) {
   const double n = layout->n[0];
   mg_view_t v = {.box_dim = layout->box_dim,
                  .radius = h->plan.radius,
                  .ghost_layers = layers,
+                 .wall_layers = wall_layers,
                  .op = h->params.op,
                  .periodic = h->params.boundary == MG_BOUNDARY_PERIODIC,
                  .alpha_varies = h->params.alpha_varies,
@@ -140,12 +146,13 @@ static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level, const mg_
   int n;
   choose_owner(h, level, &level->store);
   choose_owner(h, level, &level->image);
-  level->store.view = empty_view(h, &level->plan->layout, level->plan->ghost_layers);
+  level->store.view =
+      empty_view(h, &level->plan->layout, level->plan->ghost_layers, level->plan->wall_layers);
   MG_TRY(mg_layout_patches(&level->plan->layout, mg_comm_rank(mg_comm_world()), &patches, &n));
   mg_status_t status = store_create(patches, n, level->plan->vectors & ~in_u, &level->store);
   if (status == MG_OK && in_u) place_in_u(&outer->store, in_u, &level->store);
   if (status == MG_OK && level->has_image) {
-    level->image.view = empty_view(h, &level[1].plan->layout, h->plan.radius);
+    level->image.view = empty_view(h, &level[1].plan->layout, h->plan.radius, h->plan.radius);
     for (int p = 0; p < n; p++)
       for (int d = 0; d < 3; d++) {
         patches[p].lo[d] /= 2;

@@ -67,7 +67,7 @@ static void schedule_two_iterates(mg_schedule_t *s, const mg_step_t *steps, int 
 }
 
 mg_status_t mg_schedule_create_resident(const mg_step_t *steps, int n_steps, bool zero_guess,
-                                        mg_schedule_t *out) {
+                                        bool has_halo, mg_schedule_t *out) {
   *out = (mg_schedule_t){.n = 1, .result = MG_U};
   MG_TRY(mg_new(&out->sweep, 1, "the sweeps of a smooth"));
   const mg_vector_t x = zero_guess ? MG_NO_VECTOR : MG_U;
@@ -75,6 +75,10 @@ mg_status_t mg_schedule_create_resident(const mg_step_t *steps, int n_steps, boo
       (mg_scheduled_sweep_t){.sweep = {steps, n_steps, x, MG_NO_VECTOR, MG_U, MG_NO_VECTOR},
                              .resident = true,
                              .has_residual = true};
+  if (!has_halo) return MG_OK;
+  mg_scheduled_sweep_t *sweep = out->sweep;
+  sweep->halo[sweep->n_halo++] = MG_F;
+  if (!zero_guess) sweep->halo[sweep->n_halo++] = MG_U;
   return MG_OK;
 }
 

@@ -14,7 +14,7 @@ static bool can_fuse(const mg_level_t *level, int max_fused) {
          backend->fused.can_fuse(mg_level_view(level), max_fused);
 }
 
-/* Whether a smooth is one resident sweep. Only levels of one rank are planned so. */
+/* Whether a smooth is one resident sweep. */
 static bool can_reside(const mg_level_t *level, int max_fused) {
   const mg_backend_t *backend = level->backend;
   return level->plan->resident && max_fused > 1 && backend->fused.can_reside &&
@@ -82,9 +82,10 @@ static bool can_interpolate(const mg_level_t *level, const mg_schedule_t *s) {
 
 static mg_status_t set_resident_schedules(mg_level_t *level) {
   level->fused_sweeps = level->n_steps;
-  level->one_exchange = false;
+  level->one_exchange = level->plan->one_exchange;
   for (int zero = 0; zero < 2; zero++) {
-    MG_TRY(mg_schedule_create_resident(level->steps, level->n_steps, zero, &level->schedule[zero]));
+    MG_TRY(mg_schedule_create_resident(level->steps, level->n_steps, zero, level->one_exchange,
+                                       &level->schedule[zero]));
     level->schedule[zero].sweep->interpolates = zero == 0 && level->plan->fused_interpolation;
   }
   return MG_OK;
@@ -119,8 +120,9 @@ mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *params, double
   if (!level->comm) return MG_OK;
   mg_smoother_free(level);
   MG_TRY(mg_smoother_steps(params, lambda_max, &level->steps, &level->n_steps));
-  return can_reside(level, max_fused) ? set_resident_schedules(level)
-                                      : set_schedules(level, max_fused);
+  double any_cannot = !can_reside(level, max_fused);
+  if (level->plan->resident) MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
+  return any_cannot == 0.0 ? set_resident_schedules(level) : set_schedules(level, max_fused);
 }
 
 void mg_smoother_free(mg_level_t *level) {

@@ -17,9 +17,11 @@
 MG_MUST_CHECK mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int max_fused,
                                              bool in_place, bool zero_guess, mg_schedule_t *out);
 /** Schedule all steps of one smooth as one resident sweep (backend.h), in place or from zero.
- *  Arguments and errors as for mg_schedule_create. */
+ *  Arguments and errors as for mg_schedule_create.
+ *  @param[in] has_halo  ghosts are exchanged first, for all steps */
 MG_MUST_CHECK mg_status_t mg_schedule_create_resident(const mg_step_t *steps, int n_steps,
-                                                      bool zero_guess, mg_schedule_t *out);
+                                                      bool zero_guess, bool has_halo,
+                                                      mg_schedule_t *out);
 void mg_schedule_free(mg_schedule_t *schedule);
 
 /** Set the smoother of a level: its steps and their schedules.

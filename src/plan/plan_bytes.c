@@ -8,18 +8,28 @@ static int64_t round_up(int64_t n, int64_t to) {
   return (n + to - 1) / to * to;
 }
 
-mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers) {
+mg_patch_strides_t mg_patch_strides_of(const int32_t n[3], const int32_t lo[3],
+                                       const int32_t level_n[3], int layers, int wall_layers) {
   const int64_t page = 512, skew = 9 * MG_ROW_VALUES, small = 4096;
+  int low[3], length[3];
+  for (int d = 0; d < 3; d++) {
+    low[d] = lo[d] == 0 ? wall_layers : layers;
+    length[d] = low[d] + n[d] + (lo[d] + n[d] == level_n[d] ? wall_layers : layers);
+  }
   mg_patch_strides_t s;
   /* The left ghosts of a row are stored at the end of the previous row. */
-  s.jstride = round_up(n[0] + 2 * layers, MG_ROW_VALUES);
-  s.kstride = s.jstride * (n[1] + 2 * layers);
-  s.origin = MG_ROW_VALUES + layers * (s.jstride + s.kstride);
-  s.size = MG_ROW_VALUES + s.kstride * (n[2] + 2 * layers);
+  s.jstride = round_up(length[0], MG_ROW_VALUES);
+  s.kstride = s.jstride * length[1];
+  s.origin = MG_ROW_VALUES + low[1] * s.jstride + low[2] * s.kstride;
+  s.size = MG_ROW_VALUES + s.kstride * length[2];
   /* The vectors of a patch are contiguous. The same cell of two vectors must not agree in the
    * low 12 address bits, or a store stalls the loads of the other vectors. */
   if (s.size > small) s.size = round_up(s.size - skew, page) + skew;
   return s;
+}
+
+mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers) {
+  return mg_patch_strides_of(n, (const int32_t[3]){0}, n, layers, layers);
 }
 
 /* Number of cells of a cuboid grown by `layers` on each side. */
@@ -87,7 +97,10 @@ static mg_status_t add_level_bytes(const mg_plan_t *plan, const mg_level_plan_t 
   for (int p = 0; p < bytes->n_patches; p++) {
     const int32_t *n = patches[p].n;
     const int32_t half[3] = {n[0] / 2, n[1] / 2, n[2] / 2};
-    values += mg_patch_strides(n, level->ghost_layers).size * mg_n_vectors(vectors);
+    values += mg_patch_strides_of(n, patches[p].lo, level->layout.n, level->ghost_layers,
+                                  level->wall_layers)
+                  .size *
+              mg_n_vectors(vectors);
     if (level->layout.n_ranks > 1) buffer += halo_values(n, level->layout.box_dim, g);
     if (level->layout.n_ranks > 1 && level->ghost_layers > g)
       buffer += deep_values(n, level->layout.box_dim, level->ghost_layers);

@@ -57,12 +57,19 @@ static bool may_fuse(const mg_level_plan_t *level, int radius, const mg_params_t
          level->layout.box_dim >= mg_layers_of_steps(radius, most);
 }
 
-/* True if a smooth of the level on a CPU passes it through the caches once: a rank with only walls
- * around its cells. */
-static bool passes_once(const mg_level_plan_t *level, const mg_params_t *params) {
+/* Whether some ghosts are copies of cells. */
+static bool has_halo(const mg_level_plan_t *level, const mg_params_t *params) {
+  return level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
+}
+
+/* True if a smooth of n steps of the level on a CPU passes it through the caches once. With a halo
+ * it also computes ghosts, one layer less with each step. */
+static bool passes_once(const mg_level_plan_t *level, const mg_params_t *params, int n_steps) {
   const int32_t *n = level->layout.n;
-  return params->op != MG_OPERATOR_FV4 && params->boundary != MG_BOUNDARY_PERIODIC &&
-         n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0;
+  const bool pays =
+      !has_halo(level, params) || (cells_per_rank(level) >= MG_PASS_WITH_HALO_MIN_CELLS &&
+                                   n_steps < MG_PASS_MAX_LAYERS && level->layout.box_dim > n_steps);
+  return pays && params->op != MG_OPERATOR_FV4 && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0;
 }
 
 /* True if the SMs of the GPU have room for the cells of the level. fv4 needs boxes as wide as its
@@ -82,14 +89,15 @@ static bool fits_on_sms(const mg_level_plan_t *level, const mg_params_t *params,
          mg_fv4_choose_tiles(n, params->sms, &fv4_tiles);
 }
 
-/* True if a smooth of the level is one resident sweep: a level of one rank, on a GPU too small for
+/* True if a smooth of the level is one resident sweep: on a GPU a level of one rank, too small for
  * tiles that overlap. */
 static bool may_reside(const mg_level_plan_t *level, const mg_params_t *params,
                        const smoother_t *smoother) {
-  return params->fused_sweeps > 1 && smoother->fuse && smoother->n_steps > 1 &&
-         smoother->n_steps <= MG_RESIDENT_MAX_STEPS && level->layout.n_ranks == 1 &&
-         (level->place == MG_PLACE_CPU ? passes_once(level, params)
-                                       : fits_on_sms(level, params, smoother->colored));
+  const int n = smoother->n_steps;
+  return params->fused_sweeps > 1 && smoother->fuse && n > 1 && n <= MG_RESIDENT_MAX_STEPS &&
+         (level->place == MG_PLACE_CPU
+              ? passes_once(level, params, n)
+              : level->layout.n_ranks == 1 && fits_on_sms(level, params, smoother->colored));
 }
 
 /* True if the last fused sweeps may compute the residual too, which reads one more ghost layer.
@@ -116,18 +124,19 @@ static bool may_exchange_once(const mg_level_plan_t *level, const mg_params_t *p
 
 static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params,
                              const smoother_t *smoother) {
-  const bool has_halo = level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
   level->ghost_layers = plan->radius;
   level->fused_sweeps = 1;
   level->resident = may_reside(level, params, smoother);
   if (level->resident) {
     level->fused_sweeps = smoother->n_steps;
     level->fused_residual = true;
+    level->one_exchange = level->place == MG_PLACE_CPU && has_halo(level, params);
+    if (level->one_exchange) level->ghost_layers = smoother->n_steps + 1;
   }
   if (level->resident || !may_fuse(level, plan->radius, params, smoother)) return;
   level->fused_sweeps = max_fused_steps(params);
   level->fused_residual = may_fuse_residual(level, params, smoother);
-  if (has_halo) {
+  if (has_halo(level, params)) {
     const int layers = mg_steps_ghost_layers(smoother->n_steps, level->fused_sweeps,
                                              smoother->look_back, level->value_bytes);
     level->one_exchange = may_exchange_once(level, params, layers);
@@ -148,35 +157,44 @@ static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params
       smoother->colored ? MG_FUSED_INTERPOLATION_MIN_BYTES : MG_FUSED_INTERPOLATION_MIN_BYTES_ALL;
   const bool pays =
       level->place == MG_PLACE_GUARD || level->resident || vector_bytes_per_rank(level) >= least;
+  /* Into ghosts, a pass on a CPU would read deep ghosts of both levels. */
+  if (level->resident && level->one_exchange) return false;
   return level->fused_sweeps > 1 && pays && params->op != MG_OPERATOR_FV4 &&
          level[1].place == level->place;
 }
 
-/* Whether kernels compute 1 / diagonal on this level. */
+/* Whether kernels compute 1 / diagonal on this level. On a CPU, a varying alpha is not read for it.
+ */
 static bool computes_dinv(const mg_level_plan_t *level, const mg_params_t *params) {
   const int64_t cells = cells_per_rank(level);
   return params->op != MG_OPERATOR_FV4 && params->smoother != MG_SMOOTHER_L1JACOBI &&
          cells >= MG_STORED_DINV_MAX_CELLS &&
-         (level->place == MG_PLACE_CUDA ||
-          (level->place == MG_PLACE_CPU && params->precision == MG_CLASS_MIXED &&
-           !params->alpha_varies));
+         (level->place == MG_PLACE_CUDA || (level->place == MG_PLACE_CPU && !params->alpha_varies));
 }
 
 static bool dumps(const mg_params_t *params, mg_field_t field) {
   return params->dump[0] && params->dump_fields & 1u << field;
 }
 
-/* Vectors that a level does without, to save memory: MG_DINV, if 1 / diagonal is computed; on a
- * float level on the CPU also MG_TMP, if steps and residuals are in place or fused. The bottom
- * solver needs both. */
+/* True if double cells where nothing is smoothed, or in place, need MG_TMP: to swap the vectors of
+ * CG, to dump a residual, or where the backend cannot compute its norm without storing it. */
+static bool needs_tmp(const mg_level_plan_t *level, const mg_params_t *params) {
+  return dumps(params, MG_FIELD_RESIDUAL) || params->krylov == MG_KRYLOV_CG ||
+         level->place == MG_PLACE_GUARD || level->place == MG_PLACE_CUDA_SIMPLE;
+}
+
+/* Vectors that a level does without, to save memory: MG_DINV, if 1 / diagonal is computed; on a CPU
+ * also MG_TMP, if steps and residuals are in place or fused: on float levels, and on large levels.
+ * The bottom solver needs both. */
 static unsigned unused_vectors(const mg_level_plan_t *level, const mg_params_t *params,
                                const smoother_t *smoother) {
-  const bool is_mixed = params->precision == MG_CLASS_MIXED;
+  const bool is_mixed = params->precision == MG_CLASS_MIXED,
+             is_large = cells_per_rank(level) >= MG_STORED_DINV_MAX_CELLS;
   unsigned unused = 0;
   if (computes_dinv(level, params) && (is_mixed || !dumps(params, MG_FIELD_DINV)))
     unused |= 1u << MG_DINV;
-  if (is_mixed && level->place == MG_PLACE_CPU && params->op != MG_OPERATOR_FV4 &&
-      smoother->colored)
+  if (level->place == MG_PLACE_CPU && params->op != MG_OPERATOR_FV4 && smoother->colored &&
+      (is_mixed || (is_large && !needs_tmp(level, params))))
     unused |= 1u << MG_TMP;
   return unused;
 }
@@ -185,13 +203,6 @@ static unsigned unused_vectors(const mg_level_plan_t *level, const mg_params_t *
 static unsigned vectors_of_start(const mg_params_t *params, int l) {
   const unsigned restricted = l > 0 ? 1u << MG_RESTRICTED_U : 0;
   return restricted | (params->krylov == MG_KRYLOV_CG ? MG_VECTORS_OF_OUTER_CG : 0);
-}
-
-/* True if double cells beside a float level need MG_TMP: to swap the vectors of CG, to dump a
- * residual, or where the backend cannot compute its norm without storing it. */
-static bool needs_outer_tmp(const mg_level_plan_t *level, const mg_params_t *params) {
-  return dumps(params, MG_FIELD_RESIDUAL) || params->krylov == MG_KRYLOV_CG ||
-         level->place == MG_PLACE_GUARD || level->place == MG_PLACE_CUDA_SIMPLE;
 }
 
 /* True if a solve writes MG_U of the finest double cells once, in its last operation, which
@@ -215,8 +226,8 @@ static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_s
     outer->vectors = MG_VECTORS_OF_OUTER | vectors_of_start(params, l);
     if (params->alpha_varies) outer->vectors |= 1u << MG_ALPHA;
     if (dumps(params, MG_FIELD_DINV)) outer->vectors |= 1u << MG_DINV;
-    if (needs_outer_tmp(outer, params)) outer->vectors |= 1u << MG_TMP;
-    outer->ghost_layers = plan->radius;
+    if (needs_tmp(outer, params)) outer->vectors |= 1u << MG_TMP;
+    outer->ghost_layers = outer->wall_layers = plan->radius;
     outer->fused_sweeps = 1;
     outer->resident = outer->fused_residual = outer->fused_interpolation = outer->one_exchange =
         false;
@@ -240,6 +251,9 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
     if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);
     set_fused_sweeps(plan, level, params, &smoother);
+    level->wall_layers = level->place == MG_PLACE_CPU && params->boundary != MG_BOUNDARY_PERIODIC
+                             ? plan->radius
+                             : level->ghost_layers;
     if (is_bottom) continue;
     level->fused_interpolation = may_fuse_interpolation(level, params, &smoother);
     level->nests_coarse = can_access_coarse(level, params->memory) &&

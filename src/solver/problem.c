@@ -121,8 +121,9 @@ static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
   MG_TRY(level->backend->set_diagonal(v, params->smoother == MG_SMOOTHER_L1JACOBI,
                                       &level->lambda_max));
   MG_TRY(mg_comm_max(level->comm, &level->lambda_max, 1));
-  /* Fused sweeps of fv4 read 1 / diagonal also in ghosts. */
-  const bool read = v->op == MG_OPERATOR_FV4 && level->plan->vectors & 1u << MG_DINV;
+  /* Fused sweeps of fv4 and passes on a CPU read 1 / diagonal also in ghosts. */
+  const bool read =
+      (v->op == MG_OPERATOR_FV4 || level->plan->resident) && level->plan->vectors & 1u << MG_DINV;
   return read ? mg_halo_deep(level, MG_DINV) : MG_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "tests/lib/fixture.h"
 #include "base/log.h"
 #include "device/device_select.h"
+#include "formulas/smoother_steps.h"
 #include "io/input.h"
 #include <stdlib.h>
 #ifdef _OPENMP
@@ -62,6 +63,12 @@ static void set_boxes(mg_params_t *params, const char *boxes, int log2_box_dim) 
   params->log2_box_dim = log2_box_dim;
 }
 
+/* Tests store residuals in MG_TMP, which large levels do without. */
+static void keep_tmp(mg_plan_t *plan) {
+  for (int l = 0; l < plan->n_levels; l++)
+    plan->level[l].vectors |= 1u << MG_TMP;
+}
+
 /* Let fused sweeps interpolate their input on levels of any size. */
 static void fuse_interpolations(mg_plan_t *plan) {
   for (int l = 0; l + 1 < plan->n_levels; l++) {
@@ -71,7 +78,7 @@ static void fuse_interpolations(mg_plan_t *plan) {
     level->fused_interpolation = true;
     if (level->ghost_layers > plan->radius && level[1].ghost_layers < layers &&
         level[1].layout.box_dim >= layers)
-      level[1].ghost_layers = layers;
+      level[1].ghost_layers = level[1].wall_layers = layers;
   }
 }
 
@@ -81,7 +88,25 @@ static void fuse_residuals(mg_plan_t *plan) {
     mg_level_plan_t *level = &plan->level[l];
     if (level->fused_sweeps == 1 || level->layout.box_dim <= level->fused_sweeps) continue;
     level->fused_residual = true;
-    if (level->ghost_layers > plan->radius) level->ghost_layers = level->fused_sweeps + 1;
+    if (level->ghost_layers > plan->radius)
+      level->ghost_layers = level->wall_layers = level->fused_sweeps + 1;
+  }
+}
+
+/* Let passes of a CPU compute ghosts on levels of any size. */
+static void pass_halos(const mg_params_t *params, mg_plan_t *plan) {
+  mg_step_t step[MG_MAX_DEGREE];
+  const int n = params->smooths * mg_smoother_steps_once(params, 1.0, step);
+  for (int l = 0; l + 1 < plan->n_levels; l++) {
+    mg_level_plan_t *level = &plan->level[l];
+    if (level->resident || level->place != MG_PLACE_CPU || level->layout.box_dim <= n ||
+        params->fused_sweeps == 1)
+      continue;
+    level->resident = level->fused_residual = level->one_exchange = true;
+    level->fused_sweeps = n;
+    level->ghost_layers = n + 1;
+    level->wall_layers =
+        params->boundary == MG_BOUNDARY_PERIODIC ? level->ghost_layers : plan->radius;
   }
 }
 
@@ -90,7 +115,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
                               const mg_problem_source_t *source) {
   enum { MOST_WORDS = 32 };
   const char *walls = "dddddd", *shape = NULL;
-  bool residuals = false, interpolations = false;
+  bool residuals = false, interpolations = false, passes = false;
   const int smallest = 4; /* that options accept */
   char line[1024], message[1024] = "", *argv[MOST_WORDS + 1];
   const int ranks = mg_comm_size(mg_comm_world());
@@ -108,6 +133,8 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
       residuals = true;
     else if (strcmp(word, "interpolations") == 0)
       interpolations = true;
+    else if (strcmp(word, "passes") == 0)
+      passes = true;
     else
       argv[argc++] = word;
 
@@ -123,8 +150,10 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   if (status == MG_OK) status = mg_input_open(&params, &input);
   if (status == MG_OK) status = mg_device_choose(&params);
   if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
+  if (plan.n_outer == 0) keep_tmp(&plan);
   if (residuals) fuse_residuals(&plan);
   if (interpolations) fuse_interpolations(&plan);
+  if (passes) pass_halos(&params, &plan);
   if (status != MG_OK) fprintf(stderr, "%s\n", message);
   MUST(status);
   MUST(shape || plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_INTERNAL);

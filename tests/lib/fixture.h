@@ -36,7 +36,7 @@ extern fixture_backend_t fixture_backends[];
  *      k, each `d` (Dirichlet, the default) or `n` (Neumann). boxes=3x2x5: boxes in i, j and k;
  *      `boxes` is ignored, and boxes may be smaller than options accept. residuals,
  *      interpolations: fused sweeps also compute residuals, or interpolate their input, on levels
- *      of any size
+ *      of any size. passes: a CPU's passes compute ghosts on levels of any size
  *  @return free with mg_hierarchy_free */
 mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
                                const char *options);

@@ -21,6 +21,8 @@ run() {
 FIXTURE_OPTIONS=--agglomerate-below=0
 run 3 cycle_shape op_algebra op_diagonal op_neumann op_shape op_smoother op_transfer op_truncation op_vectors \
   op_walls parity_fused unit_messages
+run 2 op_cpu_passes
+run 4 op_cpu_passes
 # With agglomeration of coarse levels.
 FIXTURE_OPTIONS=
 run 5 cycle_shape op_shape op_smoother op_transfer op_vectors op_walls parity_fused unit_agglomeration unit_gpu_cutoff unit_messages

@@ -260,7 +260,6 @@ static int64_t exchange_bytes(int l, int64_t rank) {
  * @return the largest fraction of the bound in use */
 static double check_level(int l, int64_t ranks) {
   const mg_level_plan_t *level = &plan.level[l];
-  const int g = plan.radius;
   int64_t boxes = 0;
   double fullest = 0.0;
   for (int64_t rank = 0; rank < ranks; rank++) {
@@ -272,8 +271,13 @@ static double check_level(int l, int64_t ranks) {
     CHECK_INT(mg_layout_patches(&level->layout, rank, &patch, &n_patches), MG_OK);
     CHECK_INT(bytes.n_patches, n_patches);
     for (int p = 0; p < n_patches; p++) {
-      const int32_t *n = patch[p].n;
-      lines += (int64_t)((n[0] + 2 * g + 15) / 16) * (n[1] + 2 * g) * (n[2] + 2 * g);
+      int64_t length[3];
+      for (int d = 0; d < 3; d++) {
+        const int32_t n = patch[p].n[d], lo = patch[p].lo[d];
+        length[d] = n + (lo == 0 ? level->wall_layers : level->ghost_layers) +
+                    (lo + n == level->layout.n[d] ? level->wall_layers : level->ghost_layers);
+      }
+      lines += (length[0] + 15) / 16 * length[1] * length[2];
     }
     free(patch);
     boxes += bytes.boxes;

@@ -1,4 +1,5 @@
 /* The level hierarchy: sizes, boxes, ranks and placement, for 16^3 to 2^60 cells. */
+#include "formulas/smoother.h"
 #include "formulas/vectors.h"
 #include "tests/lib/plan_case.h"
 #include "tests/lib/random.h"
@@ -213,8 +214,15 @@ static void check_hierarchy(int64_t ranks) {
     CHECK_INT(level->place, guard ? MG_PLACE_GUARD : MG_PLACE_CPU);
     const bool is_bottom = l + 1 == plan.n_levels, is_restricted = l == 1 || l == 2;
     const unsigned outer = params.krylov == MG_KRYLOV_CG && l <= 2 ? MG_VECTORS_OF_OUTER_CG : 0;
-    CHECK_INT(level->vectors, MG_VECTORS_EVERY_LEVEL | (is_restricted ? 1u << MG_RESTRICTED_U : 0) |
-                                  outer | (is_bottom ? MG_VECTORS_OF_KRYLOV : 0));
+    /* Large levels on a CPU compute 1 / diagonal, and smooth in place. */
+    const bool is_large = level->place == MG_PLACE_CPU && !is_bottom &&
+                          params.op != MG_OPERATOR_FV4 &&
+                          mg_layout_n_cells(y) / y->n_ranks >= MG_STORED_DINV_MAX_CELLS;
+    const unsigned without =
+        is_large ? 1u << MG_DINV | (params.krylov == MG_KRYLOV_CG ? 0 : 1u << MG_TMP) : 0;
+    CHECK_INT(level->vectors, (MG_VECTORS_EVERY_LEVEL & ~without) |
+                                  (is_restricted ? 1u << MG_RESTRICTED_U : 0) | outer |
+                                  (is_bottom ? MG_VECTORS_OF_KRYLOV : 0));
     if (is_bottom)
       CHECK(!level->nests_coarse &&
             !coarser(y->box_dim, y->boxes[0], radius, smallest, &w, &m, &most));

@@ -139,20 +139,22 @@ static void test_sum(int64_t ranks, int log2_box_dim, int64_t boxes_per_rank, in
   params.agglomerate_below = below;
   look(ranks, log2_box_dim, boxes_per_rank, false);
   CHECK(stats.bytes.n_ranks < ranks);
+  /* The sample does not know how many ranks are at walls, where patches have fewer ghosts. */
+  const double accuracy = 0.01;
   double all = 0.0;
   for (int l = 0; l < plan.n_levels; l++) {
     const mg_level_stats_t *s = &stats.level[l];
     double sum = 0.0;
     for (int64_t rank = 0; rank < ranks; rank++)
       sum += (double)bytes_of(l, rank);
-    CHECK_NEAR(s->bytes_in_all / sum, 1.0, 0.002);
+    CHECK_NEAR(s->bytes_in_all / sum, 1.0, accuracy);
     if (s->bytes.n_ranks < plan.level[l].layout.n_ranks)
       CHECK_NEAR(mg_tally_mean(&s->bytes) * (double)plan.level[l].layout.n_ranks / s->bytes_in_all,
                  1.0, 1e-12);
     all += sum;
   }
-  CHECK_NEAR(mg_plan_stats_bytes(&stats) / all, 1.0, 0.002);
-  CHECK_NEAR(mg_tally_mean(&stats.bytes) * (double)ranks / all, 1.0, 0.002);
+  CHECK_NEAR(mg_plan_stats_bytes(&stats) / all, 1.0, accuracy);
+  CHECK_NEAR(mg_tally_mean(&stats.bytes) * (double)ranks / all, 1.0, accuracy);
 }
 
 int main(void) {

@@ -22,8 +22,11 @@ static void test_passes(void) {
       {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 3, 3,
        true},
       {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 3, 3, false},
-      {MG_DEVICE_CPU, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1, false},
+      {MG_DEVICE_CPU, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 6, 7, false},
       {MG_DEVICE_CPU, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 6, 1, false},
+      {MG_DEVICE_CPU, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_JACOBI, MG_OPERATOR_7PT, 1, 3, 4, false},
+      {MG_DEVICE_CPU, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 1, 1,
+       false},
       {MG_DEVICE_CUDA_SIMPLE, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1,
        false},
       {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_L1JACOBI, MG_OPERATOR_FV2, 8, 1, 1,
@@ -50,41 +53,51 @@ static void test_passes(void) {
       const int32_t n = level->layout.n[0];
       const bool large = cells >= MG_FUSED_SWEEPS_MIN_CELLS, is_fv4 = params.op == MG_OPERATOR_FV4,
                  fv4_all = is_fv4 && params.smoother != MG_SMOOTHER_GSRB,
-                 on_gpu = cases[i].device == MG_DEVICE_CUDA,
-                 /* on a CPU, levels of any size that have a coarser one */
-          resident = level->layout.n_ranks == 1 &&
-                     (on_gpu ? (cases[i].steps == 3 || is_fv4) && n >= 4 && n <= (fv4_all ? 32 : 64)
-                             : level->place == MG_PLACE_CPU && n >= 2),
-                 fuses = cases[i].steps == 3, gsrb = params.smoother == MG_SMOOTHER_GSRB,
+                 on_gpu = cases[i].device == MG_DEVICE_CUDA, on_cpu = level->place == MG_PLACE_CPU,
+                 has_halo = level->layout.n_ranks > 1 || params.boundary == MG_BOUNDARY_PERIODIC,
+                 /* on a CPU, levels that have a coarser one; with a halo, large ones */
+          resident = on_cpu ? n >= 2 && (!has_halo || (cells >= MG_PASS_WITH_HALO_MIN_CELLS &&
+                                                       all_steps < level->layout.box_dim &&
+                                                       all_steps < MG_PASS_MAX_LAYERS))
+                            : level->layout.n_ranks == 1 && on_gpu &&
+                                  (cases[i].steps == 3 || is_fv4) && n >= 4 &&
+                                  n <= (fv4_all ? 32 : 64),
+                 fuses = !on_cpu && cases[i].steps == 3, gsrb = params.smoother == MG_SMOOTHER_GSRB,
                  residual = fuses && 8 * cells >= (gsrb ? MG_FUSED_RESIDUAL_MIN_BYTES
                                                         : MG_FUSED_RESIDUAL_MIN_BYTES_ALL),
                  interpolation =
                      fuses && 8 * cells >= (gsrb ? MG_FUSED_INTERPOLATION_MIN_BYTES
                                                  : MG_FUSED_INTERPOLATION_MIN_BYTES_ALL),
                  deep = large && cases[i].layers > plan.radius,
-                 once = deep && cells <= MG_ONE_EXCHANGE_MAX_CELLS && level->layout.n_ranks > 1 &&
-                        params.op != MG_OPERATOR_FV4 && !cases[i].before;
+                 once = on_cpu ? resident && has_halo
+                               : deep && cells <= MG_ONE_EXCHANGE_MAX_CELLS &&
+                                     level->layout.n_ranks > 1 && params.op != MG_OPERATOR_FV4 &&
+                                     !cases[i].before;
       CHECK_INT(level->resident, resident);
-      CHECK_INT(level->fused_sweeps, large ? cases[i].steps : resident ? all_steps : 1);
+      CHECK_INT(level->fused_sweeps, resident ? all_steps : large && !on_cpu ? cases[i].steps : 1);
       CHECK_INT(level->fused_residual, residual || resident);
       CHECK_INT(level->fused_interpolation,
-                interpolation || (resident && !is_fv4 && l + 1 < plan.n_levels));
+                interpolation ||
+                    (resident && !is_fv4 && l + 1 < plan.n_levels && !(on_cpu && has_halo)));
       /* One exchange for 3 + 3 steps and a layer that they leave valid. The 18 steps of Chebyshev
        * here are more than two sweeps. */
       CHECK_INT(level->one_exchange, once);
-      CHECK_INT(level->ghost_layers, once ? 7 : deep ? cases[i].layers + residual : plan.radius);
+      CHECK_INT(level->ghost_layers, once && on_cpu    ? cases[i].layers
+                                     : once            ? 7
+                                     : deep && !on_cpu ? cases[i].layers + residual
+                                                       : plan.radius);
       CHECK_INT((level->vectors & 1u << MG_PREVIOUS) != 0, large && cases[i].before);
     }
     params.precision = MG_CLASS_MIXED;
     CHECK_INT(build(cases[i].ranks), MG_OK);
     const int64_t float_bytes =
         4 * mg_layout_n_cells(&plan.level[0].layout) / plan.level[0].layout.n_ranks;
-    CHECK_INT(
-        plan.level[0].fused_interpolation,
-        plan.level[0].resident ||
-            (cases[i].steps == 3 && float_bytes >= (params.smoother == MG_SMOOTHER_GSRB
-                                                        ? MG_FUSED_INTERPOLATION_MIN_BYTES
-                                                        : MG_FUSED_INTERPOLATION_MIN_BYTES_ALL)));
+    CHECK_INT(plan.level[0].fused_interpolation,
+              (plan.level[0].resident && !plan.level[0].one_exchange) ||
+                  (params.device == MG_DEVICE_CUDA && cases[i].steps == 3 &&
+                   float_bytes >= (params.smoother == MG_SMOOTHER_GSRB
+                                       ? MG_FUSED_INTERPOLATION_MIN_BYTES
+                                       : MG_FUSED_INTERPOLATION_MIN_BYTES_ALL)));
     params.precision = MG_CLASS_DOUBLE;
     /* Twenty half sweeps would need 21 layers for one exchange. */
     params.smooths = 10;
@@ -96,7 +109,13 @@ static void test_passes(void) {
     params.degree = 3;
     params.fused_sweeps = 2;
     CHECK_INT(build(cases[i].ranks), MG_OK);
-    CHECK_INT(plan.level[0].fused_sweeps, cases[i].steps > 1 ? 2 : 1);
+    /* A CPU makes all steps in one pass. */
+    const int steps_of_3 = params.smoother == MG_SMOOTHER_CHEBYSHEV ? 3
+                           : params.smoother == MG_SMOOTHER_GSRB    ? 2
+                                                                    : 1;
+    CHECK_INT(plan.level[0].fused_sweeps, params.device == MG_DEVICE_CPU ? steps_of_3
+                                          : cases[i].steps > 1           ? 2
+                                                                         : 1);
     CHECK_INT((plan.level[0].vectors & 1u << MG_PREVIOUS) != 0, cases[i].before);
     params.degree = 2;
     CHECK_INT(build(cases[i].ranks), MG_OK);
