@@ -58,10 +58,11 @@ static bool may_fuse(const mg_level_plan_t *level, int radius, const mg_params_t
 }
 
 /* True if a smooth of the level on a CPU passes it through the caches once: a rank with only walls
- * around its cells. */
-static bool passes_once(const mg_level_plan_t *level, const mg_params_t *params) {
+ * around its cells. Of fv4 only colored steps, in rows of whole vectors (cpu/split.c). */
+static bool passes_once(const mg_level_plan_t *level, const mg_params_t *params, bool colored) {
   const int32_t *n = level->layout.n;
-  return params->op != MG_OPERATOR_FV4 && params->boundary != MG_BOUNDARY_PERIODIC &&
+  const bool splits = colored && level->layout.box_dim >= 4 && n[0] % 8 == 0;
+  return (params->op != MG_OPERATOR_FV4 || splits) && params->boundary != MG_BOUNDARY_PERIODIC &&
          n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0;
 }
 
@@ -88,7 +89,7 @@ static bool may_reside(const mg_level_plan_t *level, const mg_params_t *params,
                        const smoother_t *smoother) {
   return params->fused_sweeps > 1 && smoother->fuse && smoother->n_steps > 1 &&
          smoother->n_steps <= MG_RESIDENT_MAX_STEPS && level->layout.n_ranks == 1 &&
-         (level->place == MG_PLACE_CPU ? passes_once(level, params)
+         (level->place == MG_PLACE_CPU ? passes_once(level, params, smoother->colored)
                                        : fits_on_sms(level, params, smoother->colored));
 }
 
