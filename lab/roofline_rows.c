@@ -86,7 +86,8 @@ static mg_status_t parse(const lab_t *lab, const roofline_problem_t *p, int log2
  * does not pay, and the level gets vectors that the oracle needs (1 / diagonal if alpha varies). */
 static void plan_checks(mg_plan_t *plan) {
   plan->level[0].fused_residual = plan->level[0].fused_sweeps > 1;
-  plan->level[0].fused_interpolation = plan->level[0].fused_sweeps > 1;
+  /* No sweep of fv4 interpolates. */
+  plan->level[0].fused_interpolation = plan->level[0].fused_sweeps > 1 && plan->radius == 1;
   plan->level[0].vectors |= 1u << MG_TMP | 1u << MG_DINV;
   plan->outer[0].vectors |= 1u << MG_TMP;
 }

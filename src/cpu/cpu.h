@@ -149,6 +149,11 @@ mg_status_t mg_cpu_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
 /** mg_cpu_smooth_resident with strips of about `rows` rows (pass.h). */
 mg_status_t mg_cpu_smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
                                     const mg_resident_use_t *use, int rows);
+/** mg_cpu_smooth_in_strips for colored steps of fv4, without interpolation (split.c). A norm of the
+ *  residual goes to *norm. */
+bool mg_cpu_can_split(const mg_view_t *v);
+mg_status_t mg_cpu_smooth_split(const mg_view_t *v, const mg_sweep_t *sweep,
+                                const mg_resident_use_t *use, int rows, double *norm);
 mg_status_t mg_cpu_norm_begin(void);
 mg_status_t mg_cpu_norm_end(double *norm);
 mg_status_t mg_cpu_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);

@@ -12,6 +12,7 @@
 #define mg_cpu_can_fuse                mg_cpu_can_fuse_float
 #define mg_cpu_can_interpolate_smooth  mg_cpu_can_interpolate_smooth_float
 #define mg_cpu_can_reside              mg_cpu_can_reside_float
+#define mg_cpu_can_split               mg_cpu_can_split_float
 #define mg_cpu_copy                    mg_cpu_copy_float
 #define mg_cpu_dot                     mg_cpu_dot_float
 #define mg_cpu_extend_faces            mg_cpu_extend_faces_float
@@ -20,6 +21,7 @@
 #define mg_cpu_interpolate             mg_cpu_interpolate_float
 #define mg_cpu_interpolation_job       mg_cpu_interpolation_job_float
 #define mg_cpu_interpolation_strip     mg_cpu_interpolation_strip_float
+#define mg_cpu_join_strip              mg_cpu_join_strip_float
 #define mg_cpu_join_norms              mg_cpu_join_norms_float
 #define mg_cpu_longest_row             mg_cpu_longest_row_float
 #define mg_cpu_max_norm                mg_cpu_max_norm_float
@@ -50,6 +52,9 @@
 #define mg_cpu_smooth_fused            mg_cpu_smooth_fused_float
 #define mg_cpu_smooth_in_strips        mg_cpu_smooth_in_strips_float
 #define mg_cpu_smooth_resident         mg_cpu_smooth_resident_float
+#define mg_cpu_smooth_split            mg_cpu_smooth_split_float
+#define mg_cpu_split_ghosts            mg_cpu_split_ghosts_float
+#define mg_cpu_split_strip             mg_cpu_split_strip_float
 #define mg_cpu_step_of                 mg_cpu_step_of_float
 #define mg_cpu_step_strip              mg_cpu_step_strip_float
 #define mg_cpu_strips                  mg_cpu_strips_float

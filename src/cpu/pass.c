@@ -1,6 +1,6 @@
-/* Stage s is s planes and s rows behind the first stage. Where it works, the neighbors ahead have
- * had stage s - 1, and those behind have not had stage s + 1. So stages work in place, and nothing
- * is computed twice or copied.
+/* Stage s is s planes and s rows behind the first stage (fv4: 3 s planes and 2 s rows). Where it
+ * works, the neighbors ahead have had stage s - 1, and those behind have not had stage s + 1. So
+ * stages work in place, and nothing is computed twice or copied.
  *
  *     stage 2 |-- strip 0 --|-- strip 1 --|-- strip 2
  *     stage 1 |---- strip 0 ----|-- strip 1 --|-- strip 2
@@ -22,6 +22,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+/* Distance of a stage behind the preceding one. */
+typedef struct {
+  int planes, rows;
+  int wall_rows; /* the last strip has at least so many rows in all stages */
+} lag_t;
+
 /* Positions that a strip has completed. Two strips share no cache line. */
 typedef struct {
   _Atomic int completed;
@@ -33,6 +39,7 @@ typedef struct {
   const mg_cpu_stage_t *stage;
   progress_t *progress;
   int n, strips;
+  lag_t lag;
 } pass_t;
 
 /* First and last + 1 of a stage's rows (d = 1) or planes (d = 2), counted from the level's own
@@ -51,14 +58,15 @@ static int first_row(const pass_t *pass, int strip, int s) {
   const int n = pass->v->patch->n[1], first = first_of(pass, s, 1), end = end_of(pass, s, 1);
   if (strip == 0) return first;
   if (strip == pass->strips) return end;
-  const int middle = pass->n / 2,
-            at = (int)(((int64_t)n * strip / pass->strips + middle) / 2 * 2) - s;
+  const int middle = pass->lag.rows * pass->n / 2, last = n - pass->lag.wall_rows,
+            even = (int)(((int64_t)n * strip / pass->strips + middle) / 2 * 2),
+            at = (pass->lag.wall_rows > 0 && even > last ? last : even) - s * pass->lag.rows;
   return at < first ? first : at > end ? end : at;
 }
 
 static void run_stage(const pass_t *pass, int s, int strip, int front) {
   const mg_cpu_stage_t *stage = &pass->stage[s];
-  const int ratio = stage->ratio, k = front - s;
+  const int ratio = stage->ratio, k = front - s * pass->lag.planes;
   if (k < first_of(pass, s, 2) || k >= end_of(pass, s, 2)) return;
   /* A pair of planes: the first stage reads nothing ahead, so it may be early; later ones wait. */
   if (ratio == 2 && k % 2 != (s == 0 ? 0 : 1)) return;
@@ -87,7 +95,7 @@ static void run_strips(const pass_t *pass, int thread, int threads) {
   int fronts = 0;
   const int first = first_of(pass, 0, 2);
   for (int s = 0; s < pass->n; s++) {
-    const int end = end_of(pass, s, 2) + s - first;
+    const int end = end_of(pass, s, 2) + s * pass->lag.planes - first;
     fronts = end > fronts ? end : fronts;
   }
   for (int strip = thread; strip < pass->strips; strip += threads)
@@ -99,12 +107,20 @@ static void run_strips(const pass_t *pass, int thread, int threads) {
     }
 }
 
+/* fv4 reads cells at distance 2. Its ghosts outside a wall need four cells: the next stage may not
+ * yet have those of planes at the low wall in k, and it must not change the ghosts at the ends of
+ * the rows next to the high wall in j. */
+static lag_t lag_of(const mg_view_t *v) {
+  return v->op == MG_OPERATOR_FV4 ? (lag_t){.planes = 3, .rows = 2, .wall_rows = 4}
+                                  : (lag_t){.planes = 1, .rows = 1};
+}
+
 int mg_cpu_pass_rows(const mg_view_t *v, int n) {
   /* Half of the share of the last-level cache; docs/performance.md, "CPU", has times. */
   const int64_t unknown = 4 << 20, share = mg_machine_cache_per_cpu(),
                 bytes = (share > 0 ? share : unknown) / 2,
                 vectors = 6, /* x, f, three betas, 1 / diagonal */
-      planes = n + 2, row_bytes = v->patch->jstride * (int64_t)sizeof(mg_real_t);
+      planes = n * lag_of(v).planes + 2, row_bytes = v->patch->jstride * (int64_t)sizeof(mg_real_t);
   const int64_t rows = bytes / (row_bytes * vectors * planes);
   return rows < v->patch->n[1] ? (int)rows : v->patch->n[1];
 }
@@ -119,7 +135,8 @@ static int strip_count(const mg_view_t *v, int threads, int rows) {
 
 mg_status_t mg_cpu_pass(const mg_view_t *v, const mg_cpu_stage_t *stage, int n, int threads,
                         int rows) {
-  pass_t pass = {.v = v, .stage = stage, .n = n, .strips = strip_count(v, threads, rows)};
+  pass_t pass = {
+      .v = v, .stage = stage, .n = n, .strips = strip_count(v, threads, rows), .lag = lag_of(v)};
   MG_TRY(mg_new(&pass.progress, pass.strips, "strips of a pass"));
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads) if (threads > 1)

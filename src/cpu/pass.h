@@ -21,10 +21,11 @@ int mg_cpu_pass_rows(const mg_view_t *v, int n);
 /** Run the stages as if one after the other, each on its whole view, on at most `threads` threads.
  *  Strips have about `rows` rows, at least 2. The result does not depend on either number.
  *
- *  A stage reads, of the results of earlier ones, only cells next to its own. Stages in place leave
- *  the cells unchanged that other cells of the same or the next stage read: colored steps, or steps
- *  that write the vector of the iterate before last. Only the first stage and the last ones may
- * have ratio 2; the cells of the level are then even in j and k. */
+ *  A stage reads, of the results of earlier ones, only cells next to its own. For fv4 it reads two
+ *  cells, and four planes at the low wall in k. Stages in place leave the cells unchanged that
+ *  other cells of the same or the next stage read: colored steps, or steps that write the vector of
+ *  the iterate before last. Only the first stage and the last ones may have ratio 2; the cells of
+ *  the level are then even in j and k. */
 mg_status_t mg_cpu_pass(const mg_view_t *v, const mg_cpu_stage_t *stage, int n, int threads,
                         int rows);
 

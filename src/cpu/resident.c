@@ -1,6 +1,6 @@
 /* A smooth as one pass through the caches (pass.c), with interpolation before it and residual
  * after it. Bytes per cell, for any number of steps: 48 (x read and written, f and three betas
- * read), and 8 more if 1 / diagonal is read. */
+ * read), and 8 more if 1 / diagonal is read. fv4: smooth_split.c. */
 #include "base/alloc.h"
 #include "cpu/pass.h"
 #include <stdlib.h>
@@ -10,7 +10,8 @@ static double residual_norm;
 
 bool mg_cpu_can_reside(const mg_view_t *v, int n) {
   bool can =
-      v->op != MG_OPERATOR_FV4 && v->n_patches == 1 && (mg_walls_enclose(v) || v->ghost_layers > n);
+      v->n_patches == 1 && (v->op == MG_OPERATOR_FV4 ? mg_walls_enclose(v) && mg_cpu_can_split(v)
+                                                     : mg_walls_enclose(v) || v->ghost_layers > n);
   for (int d = 0; d < 3 && can; d++)
     can = v->patch[0].n[d] % 2 == 0;
   return can;
@@ -124,6 +125,7 @@ mg_status_t mg_cpu_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
 
 mg_status_t mg_cpu_smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
                                     const mg_resident_use_t *use, int rows) {
+  if (v->op == MG_OPERATOR_FV4) return mg_cpu_smooth_split(v, sweep, use, rows, &residual_norm);
   smooth_t s = {.v = v, .threads = mg_cpu_threads(v)};
   MG_TRY(mg_new(&s.stage, sweep->n + 3, "stages of a smooth"));
   mg_status_t status = mg_new(&s.step, sweep->n, "steps of a smooth");

@@ -99,8 +99,12 @@ mg_status_t mg_cpu_residual_job(const mg_view_t *v, mg_vector_t x, mg_vector_t f
   job->row_values = rows_at_once * mg_cpu_longest_row(v);
   MG_TRY(mg_new(&job->partial, threads, "partial norms"));
   const size_t bytes = (size_t)(threads * job->row_values) * sizeof *job->rows;
-  job->rows = malloc(bytes); /* not zeroed: each thread touches its own rows first */
-  if (job->rows) return MG_OK;
+  /* Not zeroed: each thread touches its own rows first. */
+  void *rows;
+  if (posix_memalign(&rows, 64, bytes) == 0) {
+    job->rows = rows;
+    return MG_OK;
+  }
   mg_cpu_residual_job_free(job);
   return mg_out_of_memory(bytes, "residual rows");
 }

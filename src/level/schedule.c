@@ -68,8 +68,9 @@ static void schedule_two_iterates(mg_schedule_t *s, const mg_step_t *steps, int 
 
 mg_status_t mg_schedule_create_resident(const mg_step_t *steps, int n_steps, bool zero_guess,
                                         bool has_halo, mg_schedule_t *out) {
-  *out = (mg_schedule_t){.n = 1, .result = MG_U};
+  *out = (mg_schedule_t){.result = MG_U};
   MG_TRY(mg_new(&out->sweep, 1, "the sweeps of a smooth"));
+  out->n = 1;
   const mg_vector_t x = zero_guess ? MG_NO_VECTOR : MG_U;
   *out->sweep =
       (mg_scheduled_sweep_t){.sweep = {steps, n_steps, x, MG_NO_VECTOR, MG_U, MG_NO_VECTOR},

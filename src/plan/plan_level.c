@@ -62,14 +62,18 @@ static bool has_halo(const mg_level_plan_t *level, const mg_params_t *params) {
   return level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
 }
 
-/* True if a smooth of n steps of the level on a CPU passes it through the caches once. With a halo
- * it also computes ghosts, one layer less with each step. */
-static bool passes_once(const mg_level_plan_t *level, const mg_params_t *params, int n_steps) {
+/* True if a smooth of the level on a CPU passes it through the caches once. With a halo it also
+ * computes ghosts, one layer less with each step. fv4 passes without a halo, in colored steps, in
+ * rows of whole vectors (cpu/split.c). */
+static bool passes_once(const mg_level_plan_t *level, const mg_params_t *params,
+                        const smoother_t *smoother) {
   const int32_t *n = level->layout.n;
-  const bool pays =
-      !has_halo(level, params) || (cells_per_rank(level) >= MG_PASS_WITH_HALO_MIN_CELLS &&
-                                   n_steps < MG_PASS_MAX_LAYERS && level->layout.box_dim > n_steps);
-  return pays && params->op != MG_OPERATOR_FV4 && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0;
+  const bool halo = has_halo(level, params), is_fv4 = params->op == MG_OPERATOR_FV4,
+             splits = smoother->colored && level->layout.box_dim >= 4 && n[0] % 8 == 0,
+             pays = !halo || (cells_per_rank(level) >= MG_PASS_WITH_HALO_MIN_CELLS &&
+                              smoother->n_steps < MG_PASS_MAX_LAYERS &&
+                              level->layout.box_dim > smoother->n_steps);
+  return (is_fv4 ? splits && !halo : pays) && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0;
 }
 
 /* True if the SMs of the GPU have room for the cells of the level. fv4 needs boxes as wide as its
@@ -96,7 +100,7 @@ static bool may_reside(const mg_level_plan_t *level, const mg_params_t *params,
   const int n = smoother->n_steps;
   return params->fused_sweeps > 1 && smoother->fuse && n > 1 && n <= MG_RESIDENT_MAX_STEPS &&
          (level->place == MG_PLACE_CPU
-              ? passes_once(level, params, n)
+              ? passes_once(level, params, smoother)
               : level->layout.n_ranks == 1 && fits_on_sms(level, params, smoother->colored));
 }
 

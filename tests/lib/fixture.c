@@ -100,7 +100,7 @@ static void pass_halos(const mg_params_t *params, mg_plan_t *plan) {
   for (int l = 0; l + 1 < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
     if (level->resident || level->place != MG_PLACE_CPU || level->layout.box_dim <= n ||
-        params->fused_sweeps == 1)
+        params->op == MG_OPERATOR_FV4 || params->fused_sweeps == 1)
       continue;
     level->resident = level->fused_residual = level->one_exchange = true;
     level->fused_sweeps = n;
