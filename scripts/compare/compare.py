@@ -180,14 +180,15 @@ def compare(args, folder: str) -> int:
                 say(f"{n}^3, F-cycles on {layout(ranks, case.threads, None)}")
                 measure(case, args.rounds, [case.cycle_ours, case.cycle_hpgmg])
                 rows += case.rows("cycle", machine)
+            # After each case, so that a run can be stopped.
+            if args.csv:
+                save_table(args.csv, COLUMNS, ([row[key] for key in COLUMNS] for row in rows))
     if not rows:
         say("nothing to compare with")
         return 0
     print_table(rows)
     say("")
     say(f"{machine}, medians of {args.rounds} rounds; ratio: time relative to {OURS}")
-    if args.csv:
-        save_table(args.csv, COLUMNS, ([row[key] for key in COLUMNS] for row in rows))
     if args.plot:
         plot = os.path.join(TOP, "scripts", "plot.py")
         execute([sys.executable, plot, "compare", args.csv, "-o", args.plot])

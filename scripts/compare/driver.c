@@ -1,9 +1,11 @@
-/* Time a library on the problem of hpgmg-fv: PROGRAM N fv2|7pt RTOL METHOD SECONDS [ITERATIONS]
+/* Time a library on the problem of hpgmg-fv:
+ *
+ *     PROGRAM N fv2|7pt RTOL METHOD SECONDS ITERATIONS [search]
  *
  * Solves to max|f - A u| < RTOL max|f| on the ranks that mpirun starts, after a warm-up, until
- * SECONDS have passed. The residual is evaluated here, not by the library. ITERATIONS is the number
- * that reaches RTOL; without it, the program searches the smallest one. Prints one line of JSON.
- * Without arguments: prints the methods. */
+ * SECONDS have passed. The residual is evaluated here, not by the library. A solve has ITERATIONS
+ * iterations; with `search`, the smallest number that reaches RTOL, found from that one. Prints one
+ * line of JSON. Without arguments: prints the methods. */
 #include "formulas/coefficients.h"
 #include "solver.h"
 #include <mpi.h>
@@ -12,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int most_iterations = 200;
+static const int most_iterations = 100;
 
 void fail(const char *format, ...) {
   va_list arguments;
@@ -178,22 +180,18 @@ static double residual_after(const problem_t *p, int iterations, double *u) {
   return relative_residual(p, u);
 }
 
-/** The smallest number of iterations that reaches rtol, by doubling, then by bisection. */
-static int find_iterations(const problem_t *p, double rtol, double *u) {
-  int high = 4, low = 0;
-  while (residual_after(p, high, u) >= rtol) {
-    low = high;
-    high *= 2;
-    if (high > most_iterations) fail("%d iterations do not reach %g", low, rtol);
+/** The smallest number of iterations that reaches rtol, searched from a guess. */
+static int find_iterations(const problem_t *p, double rtol, int guess, double *u) {
+  int n = guess;
+  if (residual_after(p, n, u) < rtol) {
+    while (n > 1 && residual_after(p, n - 1, u) < rtol)
+      n--;
+  } else {
+    do {
+      if (++n > most_iterations) fail("%d iterations do not reach %g", most_iterations, rtol);
+    } while (residual_after(p, n, u) >= rtol);
   }
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    if (residual_after(p, middle, u) < rtol)
-      high = middle;
-    else
-      low = middle;
-  }
-  return high;
+  return n;
 }
 
 /** Largest |u|, and for 7pt the error against the exact solution; 0 for fv2, which has none. */
@@ -228,7 +226,7 @@ int main(int argc, char **argv) {
   int rank, ranks, method = 0;
   check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   check(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
-  if (argc < 6) fail("usage: %s N fv2|7pt RTOL METHOD SECONDS [ITERATIONS]", argv[0]);
+  if (argc < 7) fail("usage: %s N fv2|7pt RTOL METHOD SECONDS ITERATIONS [search]", argv[0]);
   const int n = atoi(argv[1]);
   const bool fv2 = strcmp(argv[2], "fv2") == 0;
   const double rtol = atof(argv[3]), min_seconds = atof(argv[5]);
@@ -246,7 +244,8 @@ int main(int argc, char **argv) {
 
   const size_t plane = (size_t)n * (size_t)n;
   double *u = new_doubles(plane * (size_t)(p.k_high - p.k_low + 2));
-  const int iterations = argc > 6 ? atoi(argv[6]) : find_iterations(&p, rtol, u);
+  int iterations = atoi(argv[6]);
+  if (argc > 7) iterations = find_iterations(&p, rtol, iterations, u);
   solver_solve(iterations); // warm-up
   int solves = 0;
   double elapsed = 0.0;

@@ -10,6 +10,7 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+from typing import ClassVar
 
 from toolkit import ToolError, UsageError, need, say
 
@@ -25,6 +26,7 @@ LIBRARIES = {
 # Bound of the relative error of u, in units of the relative residual: max|A^-1| max|f| / max|u|. It
 # is at most 60 for fv2 and 7pt, as -div(grad u) = 1 has max|u| < 1/8 in the cube, and beta >= 0.75.
 CONDITION = 100.0
+FIRST_GUESS = 14  # iterations
 # An h line of HPGMG-FV's summary.
 SUMMARY = re.compile(
     r"^\s*h=(\S+)\s+DOF=(\S+)\s+time=(\S+)\s+DOF/s=(\S+)\s+MPI=(\d+)\s+OMP=(\d+)\s*$", re.M
@@ -134,7 +136,12 @@ def boxes(n: int, ranks: int) -> list[str]:
 
 
 class Case:
-    """One size on a number of ranks: the results of each program, one per round."""
+    """One size on a number of ranks: the results of each program, one per round.
+
+    `iterations` of each program start the search of the next case.
+    """
+
+    iterations: ClassVar[dict[str, int]] = {}
 
     def __init__(self, args, n: int, ranks: int, threads: int):
         self.args, self.n, self.ranks, self.threads = args, n, ranks, threads
@@ -179,11 +186,12 @@ class Case:
         if name in self.failed:
             return
         words = [program, str(self.n), self.args.operator, str(self.args.rtol), method]
-        words.append(str(self.args.min_time))
-        if name in self.results:
-            words.append(str(self.results[name][0]["iterations"]))
+        words += [str(self.args.min_time), str(self.iterations.get(name, FIRST_GUESS))]
+        if name not in self.results:
+            words.append("search")
         try:
             self.add(name, json.loads(on_ranks(self.ranks, words)))
+            self.iterations[name] = self.results[name][0]["iterations"]
         except ToolError as error:
             self.failed[name] = str(error)
 
