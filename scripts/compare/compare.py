@@ -145,6 +145,13 @@ def machine_name() -> str:
     return names[0] if names else "unknown"
 
 
+def warn_of_load() -> None:
+    load, cores = os.getloadavg()[0], usable_cores()
+    if load > 0.5 * cores:
+        cores = plural(cores, "core")
+        say(f"warning: load average {load:.1f} on {cores}; ratios need an idle machine")
+
+
 def measure(case: Case, rounds: int, runs) -> None:
     for _ in range(rounds):
         for run in runs:
@@ -165,6 +172,7 @@ def compare(args, folder: str) -> int:
     commands = {library: build_solver(library, folder) for library in args.solvers}
     runnable = [(library, command) for library in commands for command in commands[library]]
     rows, wrong, machine = [], [], machine_name()
+    warn_of_load()
     for n in args.sizes:
         for ranks in args.ranks:
             if runnable:
