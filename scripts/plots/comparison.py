@@ -42,24 +42,36 @@ def read_row(row: dict) -> dict:
     }
 
 
-def draw_panel(ax, rows: list[dict], cases: list[str]) -> None:
-    """One group of bars per program and problem, one bar per case; whiskers span all rounds."""
-    labels = list(dict.fromkeys(row["label"] for row in rows))
+def distinct(rows: list[dict], key: str) -> list[str]:
+    return list(dict.fromkeys(row[key] for row in rows))
+
+
+def slots(rows: list[dict]) -> int:
+    """Number of lines of a panel: a bar per case and an empty line, for each label."""
+    return len(distinct(rows, "label")) * (len(distinct(rows, "case")) + 1)
+
+
+def draw_panel(ax, rows: list[dict]) -> None:
+    """One group of bars per program and problem, one bar per case; lines span all rounds."""
+    labels, cases = distinct(rows, "label"), distinct(rows, "case")
     step = len(cases) + 1
     for row in rows:
-        at = -labels.index(row["label"]) * step - cases.index(row["case"])
+        case = cases.index(row["case"])
+        at = -labels.index(row["label"]) * step - case
         ratio, low, high = row["ratios"]
-        color = COLORS[cases.index(row["case"]) % len(COLORS)]
-        ax.barh(at, ratio, color=color, height=0.8)
+        ax.barh(at, ratio, color=COLORS[case % len(COLORS)], height=0.8)
         ax.plot([low, high], [at, at], color="0.25", linewidth=1.0)
         ax.text(high, at, f" {ratio:.2f}", fontsize=6.5, va="center")
+    for number, case in enumerate(cases):
+        ax.barh(0.0, 0.0, color=COLORS[number % len(COLORS)], label=plain(case))
+    ax.legend(fontsize=7)
     ax.set_yticks(
         [-group * step - (step - 2) / 2 for group in range(len(labels))],
         [plain(label, 60) for label in labels],
         fontsize=8,
     )
     ax.axvline(1.0, color="0.4", linestyle=":", linewidth=1.2)
-    ax.set_xlim(0.0, 1.12 * max(row["ratios"][2] for row in rows))
+    ax.set_xlim(0.0, 1.3 * max(row["ratios"][2] for row in rows))
     ax.set_title(KINDS[rows[0]["kind"]], fontsize=9)
     ax.set_xlabel(f"time relative to {OURS}", fontsize=8)
 
@@ -70,17 +82,13 @@ def draw_compare(args) -> str:
         raise FileError(f"{args.files[0]} has no program besides {OURS}")
     panels = [[row for row in rows if row["kind"] == kind] for kind in KINDS]
     panels = [panel for panel in panels if panel]
-    cases = list(dict.fromkeys(row["case"] for row in rows))
-    slots = [(len({row["label"] for row in p}) * (len(cases) + 1)) for p in panels]
-    fig = figure(8.0, min(60.0, 1.2 + BAR * sum(slots) + 0.8 * len(panels)), args.dpi)
-    axes = fig.subplots(len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": slots})[:, 0]
+    heights = [slots(panel) for panel in panels]
+    fig = figure(8.0, min(60.0, 0.8 + BAR * sum(heights) + 0.9 * len(panels)), args.dpi)
+    ratios = {"height_ratios": heights}
+    axes = fig.subplots(len(panels), 1, squeeze=False, gridspec_kw=ratios)[:, 0]
     for ax, panel in zip(axes, panels):
-        draw_panel(ax, panel, cases)
-    for number, case in enumerate(cases):
-        axes[0].barh(0.0, 0.0, color=COLORS[number % len(COLORS)], label=plain(case))
-    axes[0].legend(fontsize=7)
-    machines = list(dict.fromkeys(row["machine"] for row in rows))
+        draw_panel(ax, panel)
     drawn = [[row["kind"], row["label"], row["case"], *row["ratios"]] for row in rows]
     head = ["kind", "program", "case", "ratio", "low", "high"]
-    save(fig, args, f"Times relative to {OURS}", machines, head, drawn)
-    return f"{plural(len({row['program'] for row in rows}), 'program')}, {len(rows)} ratios"
+    save(fig, args, f"Times relative to {OURS}", distinct(rows, "machine"), head, drawn)
+    return f"{plural(len(distinct(rows, 'program')), 'program')}, {len(rows)} ratios"
