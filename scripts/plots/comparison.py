@@ -16,7 +16,8 @@ MOST_ROWS = 1000
 def read_rows(path: str) -> list[dict]:
     """Rows of the other programs."""
     try:
-        rows = [read_row(row) for row in csv.DictReader(read_text(path).splitlines())]
+        lines = [line for line in read_text(path).splitlines() if not line.startswith("#")]
+        rows = [read_row(row) for row in csv.DictReader(lines)]
     except (csv.Error, KeyError, TypeError, ValueError, OverflowError) as error:
         text = f"{path} is not a table of compare.py --csv ({str(error)[:80]})"
         raise FileError(text) from None
