@@ -292,6 +292,10 @@ optional 'have_command shellcheck' shellcheck
 # For scripts/bind-report.
 have_hwloc() { have_command hwloc-bind && have_command lstopo-no-graphics; }
 optional have_hwloc hwloc-nox
+# For scripts/compare.
+have_petsc() { pkg-config --exists PETSc 2>/dev/null; }
+optional '[ -d /usr/include/hypre ]' libhypre-dev
+optional have_petsc petsc-dev
 [[ -n ${MODULES_CMD-} ]] || environment_modules
 [[ -n ${REFRAME-} ]] || reframe_environment
 if [[ $quick == no ]]; then

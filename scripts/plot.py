@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plot dumps (--dump) and JSON reports (--json) of hpgmg-fv and hpgmg-bench.
+"""Plot dumps (--dump) and JSON reports (--json) of hpgmg-fv and hpgmg-bench, and comparisons.
 
 No display is needed. --data=FILE.csv also writes the plotted values.
 Exit codes: 0 done, 2 invalid option or missing module, 3 file cannot be read or written,
@@ -51,6 +51,12 @@ COMMANDS = {
         "plot time, DOF/s and parallel efficiency against ranks, threads or GPUs",
         "FILE.json",
         "reports; several reports of one point show the spread",
+    ),
+    "compare": (
+        "comparison",
+        "plot the times of other programs relative to hpgmg-fv",
+        "FILE.csv",
+        "tables of scripts/compare/compare.py --csv",
     ),
     "ladder": (
         "ladders",

@@ -421,7 +421,7 @@ done
 echo 'raise ValueError("numpy.dtype size changed")' >none/h5py.py
 PYTHONPATH=$dir/none refuse 2 'module h5py cannot be loaded \(numpy.dtype size changed\)' slice "$dir/cell.hdf"
 rm none/h5py.py
-for command in '' slice animate convergence levels scaling ladder bench roofline; do
+for command in '' slice animate convergence levels scaling compare ladder bench roofline; do
   draw $command --help
 done
 finish

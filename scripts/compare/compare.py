@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Compare hpgmg-fv with other programs on this machine's cores, on the same problem.
+
+Solves to a relative residual max|f - A u| / max|f|, against hypre (PCG with PFMG, and PFMG) and
+PETSc (CG with DMDA multigrid). They get the matrix and right-hand side of hpgmg-fv, and this
+script's own code evaluates their residual. With --hpgmg, also F-cycles of HPGMG-FV. Each round runs
+every program once; the table has medians, and the median of each round's ratio to hpgmg-fv.
+
+Needs a configured build with MPI, and libhypre-dev and petsc-dev (Debian); the column of a missing
+package is skipped. Exit codes: 0 done, 1 a solver failed, 2 invalid option or missing program,
+3 file cannot be read or written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+
+# Write no __pycache__ into the source tree.
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from plots.common import machine as layout  # noqa: E402
+from plots.common import save_table  # noqa: E402
+from programs import COLUMNS, FAILED, LIBRARIES, OURS, TOP, Case, build_solver, execute  # noqa: E402
+from studies.systems import usable_cores  # noqa: E402
+from toolkit import (  # noqa: E402
+    FileError,
+    Parser,
+    UsageError,
+    integer_in,
+    number_in,
+    plural,
+    run_main,
+    say,
+    whole_number,
+)
+
+# --- options -------------------------------------------------------------------------------------
+
+
+def integers(low: int, high: int, power: bool = False):
+    def parse(text: str) -> list[int]:
+        numbers = [whole_number(part) for part in text.split(",")]
+        for number, part in zip(numbers, text.split(",")):
+            if not low <= number <= high or (power and number & (number - 1)):
+                kind = "a power of two" if power else "an integer"
+                raise argparse.ArgumentTypeError(
+                    f"'{part[:40]}' is not {kind} from {low} to {high}"
+                )
+        return numbers
+
+    return parse
+
+
+def solvers(text: str) -> list[str]:
+    names = [] if text == "none" else text.split(",")
+    for name in names:
+        if name not in LIBRARIES:
+            raise argparse.ArgumentTypeError(
+                f"'{name[:40]}' is not none or of {', '.join(LIBRARIES)}"
+            )
+    return names
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    parser = Parser(
+        prog="compare.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+    def add(name: str, text: str, **settings) -> None:
+        shown = settings.get("default")
+        shown = ",".join(map(str, shown)) if isinstance(shown, list) else shown
+        parser.add_argument(name, help=f"{text}; default {shown}" if shown else text, **settings)
+
+    add("--build", "build folder", default=os.path.join(TOP, "build"), metavar="FOLDER")
+    sizes = integers(16, 1024, power=True)
+    add("--sizes", "cells per side", type=sizes, default=[64, 128, 256], metavar="N,...")
+    text = "MPI ranks; a rank has one thread in solves, and an equal part of the cores in F-cycles"
+    add("--ranks", text, type=integers(1, 64), default=[1, 2], metavar="R,...")
+    operators = ("fv2", "fv4", "7pt")
+    add("--operator", "fv4 has F-cycles only", choices=operators, default="fv2")
+    text = "smoother of hpgmg-fv, and the one that HPGMG-FV was built with"
+    add("--smoother", text, choices=("gsrb", "chebyshev", "jacobi"), default="gsrb")
+    rtol = number_in(1e-13, 0.1)
+    add("--rtol", "relative residual of solves", type=rtol, default=1e-10, metavar="R")
+    text = "each program solves repeatedly for this long in a round"
+    add("--min-time", text, type=number_in(0.0, 1e3), default=0.2, metavar="SECONDS")
+    add("--rounds", "number of rounds", type=integer_in(1, 100), default=5, metavar="N")
+    text = "hypre, petsc, or none"
+    add("--solvers", text, type=solvers, default=list(LIBRARIES), metavar="LIST")
+    add("--hpgmg", "an HPGMG-FV built with this operator and smoother", metavar="PATH")
+    add("--csv", "write the table; 'plot.py compare FILE' plots it", metavar="FILE")
+    add("--plot", "plot the ratios as .png, .svg or .pdf; requires --csv", metavar="FILE")
+    args = parser.parse_args(words)
+    if args.operator == "fv4":
+        args.solvers = []
+    if not args.solvers and not args.hpgmg:
+        parser.error("nothing to compare with: choose --solvers for fv2 or 7pt, or --hpgmg=PATH")
+    if args.plot and not args.csv:
+        parser.error("--plot requires --csv")
+    if args.hpgmg and not os.access(args.hpgmg, os.X_OK):
+        parser.error(f"--hpgmg={args.hpgmg} is not a program")
+    return args
+
+
+# Columns of the printed table: title, key of a row, width and format.
+SHOWN = (
+    ("cells", "n", 5, "d"),
+    ("ranks", "ranks", 5, "d"),
+    ("threads", "threads", 7, "d"),
+    ("program", "program", -22, "s"),
+    ("iterations", "iterations", 10, "d"),
+    ("set-up, s", "setup_s", 10, ".4f"),
+    ("solve, s", "solve_s", 10, ".5f"),
+    ("ratio", "ratio", 6, ".2f"),
+    ("lowest", "ratio_low", 6, ".2f"),
+    ("highest", "ratio_high", 7, ".2f"),
+    ("residual", "relative", 9, ".2e"),
+    ("max|u|", "u_max", 12, ".6e"),
+    ("error", "error", 10, ".3e"),
+)
+
+
+def print_table(rows: list[dict]) -> None:
+    def line(texts) -> str:
+        padded = (t.ljust(-w) if w < 0 else t.rjust(w) for t, (_, _, w, _) in zip(texts, SHOWN))
+        return "  ".join(padded).rstrip()
+
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        say("")
+        say({"solve": "solves to the tolerance", "cycle": "F-cycles"}[kind])
+        say(line(title for title, *_ in SHOWN))
+        for row in rows:
+            if row["kind"] == kind:
+                cells = [(row[key], form) for _, key, _, form in SHOWN]
+                say(line("-" if v == "" else format(v, form) for v, form in cells))
+
+
+def machine_name() -> str:
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+        names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+    return names[0] if names else "unknown"
+
+
+def warn_of_load() -> None:
+    load, cores = os.getloadavg()[0], usable_cores()
+    if load > 0.5 * cores:
+        cores = plural(cores, "core")
+        say(f"warning: load average {load:.1f} on {cores}; ratios need an idle machine")
+
+
+def measure(case: Case, rounds: int, runs) -> None:
+    for _ in range(rounds):
+        for run in runs:
+            run()
+
+
+def compare(args, folder: str) -> int:
+    config = os.path.join(args.build, "config.h")
+    try:
+        with open(config, encoding="utf-8") as file:
+            with_mpi = "#define HAVE_MPI 1" in file.read()
+    except OSError as error:
+        raise UsageError(f"{args.build} is not a configured build ({error.strerror})") from None
+    if not with_mpi:
+        raise UsageError(f"the build in {args.build} has no MPI")
+    if not os.access(os.path.join(args.build, OURS), os.X_OK):
+        raise UsageError(f"{args.build} has no {OURS}; run 'make -C {args.build}'")
+    commands = {library: build_solver(library, folder) for library in args.solvers}
+    runnable = [(library, command) for library in commands for command in commands[library]]
+    rows, wrong, machine = [], [], machine_name()
+    warn_of_load()
+    for n in args.sizes:
+        for ranks in args.ranks:
+            if runnable:
+                case = Case(args, n, ranks, 1)
+                say(f"{n}^3 to {args.rtol:g} on {plural(ranks, 'rank')}")
+                others = [lambda c=case, r=run: c.solve_other(*r) for run in runnable]
+                measure(case, args.rounds, [case.solve_ours, *others])
+                case.solution_of_ours()
+                wrong += case.failures()
+                rows += case.rows("solve", machine)
+            if args.hpgmg:
+                case = Case(args, n, ranks, max(1, usable_cores() // ranks))
+                say(f"{n}^3, F-cycles on {layout(ranks, case.threads, None)}")
+                measure(case, args.rounds, [case.cycle_ours, case.cycle_hpgmg])
+                rows += case.rows("cycle", machine)
+            # After each case, so that a run can be stopped.
+            if args.csv:
+                save_table(args.csv, COLUMNS, ([row[key] for key in COLUMNS] for row in rows))
+    if not rows:
+        say("nothing to compare with")
+        return 0
+    print_table(rows)
+    say("")
+    say(f"{machine}, medians of {args.rounds} rounds; ratio: time relative to {OURS}")
+    if args.plot:
+        plot = os.path.join(TOP, "scripts", "plot.py")
+        execute([sys.executable, plot, "compare", args.csv, "-o", args.plot])
+    for text in wrong:
+        say(f"failed: {text}")
+    return FAILED if wrong else 0
+
+
+def main() -> int:
+    args = parse(sys.argv[1:])
+    if args.plot and not args.plot.lower().endswith((".png", ".svg", ".pdf")):
+        raise UsageError(f"--plot={args.plot} must end in .png, .svg or .pdf")
+    try:
+        with tempfile.TemporaryDirectory(prefix="hpgmg-compare-") as folder:
+            return compare(args, folder)
+    except OSError as error:
+        raise FileError(f"{error.filename or 'a file'}: {error.strerror}") from None
+
+
+if __name__ == "__main__":
+    sys.exit(run_main("compare.py", main))
