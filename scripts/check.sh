@@ -340,11 +340,11 @@ if [[ $quick == no ]]; then
   # Serial HDF5, with which only rank 0 writes.
   if have_serial_hdf5; then hdf5=(--with-hdf5=serial); else hdf5=(); fi
   stage sanitizer-build build "$work/sanitizers" --enable-werror --enable-sanitizers --with-cuda=no "${hdf5[@]}"
-  # Leave out tests whose code others cover: four, and three that take minutes here. Run C tests on the
-  # CPU backend only: guard memory has no red zones for ASan and doubles the time.
+  # Leave out tests whose code others cover, or that take minutes here. Run C tests on the CPU backend
+  # only: guard memory has no red zones for ASan and doubles the time.
   # shellcheck disable=SC2016 # make variable
   [[ $stage_rc != 0 ]] || FIXTURE_BACKEND=cpu harness sanitizer-tests "$work/sanitizers" \
-    TESTS='$(filter-out tests/cli/dry_run.sh tests/golden/golden.sh tests/mpi/mpi_bit_identical.sh tests/op/op_fused_% tests/parity/parity_guard.sh tests/unit/unit_roofline,$(FAST_TESTS))'
+    TESTS='$(filter-out tests/cli/bench.sh tests/cli/dry_run.sh tests/golden/golden.sh tests/mpi/mpi_bit_identical.sh tests/op/op_fused_% tests/parity/parity_guard.sh tests/unit/unit_roofline,$(FAST_TESTS))'
   stage fuzz fuzz
   stage distcheck distcheck
 fi
