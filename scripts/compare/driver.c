@@ -130,10 +130,10 @@ void problem_row(const problem_t *p, int i, int j, int k, double entry[N_ENTRIES
       if (at[d] != (side ? p->n - 1 : 0)) {
         entry[CENTER] += b;
         entry[outward] -= b;
-      } else if (p->fv2) { // the ghost outside the wall is -5/2 u + 1/2 u_inward
+      } else if (p->fv2) { /* the ghost outside the wall is -5/2 u + 1/2 u_inward */
         entry[CENTER] += 3.5 * b;
         entry[inward] -= 0.5 * b;
-      } else { // the ghost is -u
+      } else { /* the ghost is -u */
         entry[CENTER] += 2.0 * b;
       }
     }
@@ -246,7 +246,7 @@ int main(int argc, char **argv) {
   double *u = new_doubles(plane * (size_t)(p.k_high - p.k_low + 2));
   int iterations = atoi(argv[6]);
   if (argc > 7) iterations = find_iterations(&p, rtol, iterations, u);
-  solver_solve(iterations); // warm-up
+  solver_solve(iterations); /* warm-up */
   int solves = 0;
   double elapsed = 0.0;
   start = barrier_time();

@@ -10,7 +10,7 @@ const char *const solver_methods[] = {"pcg-pfmg", "pfmg", NULL};
 
 static struct {
   int method;
-  HYPRE_Int low[3], high[3]; // the slab, both ends included
+  HYPRE_Int low[3], high[3]; /* the slab, both ends included */
   HYPRE_StructGrid grid;
   HYPRE_StructStencil stencil;
   HYPRE_StructMatrix a;
@@ -55,7 +55,7 @@ static void assemble(const problem_t *p) {
   CHECK(HYPRE_StructMatrixCreate(MPI_COMM_WORLD, s.grid, s.stencil, &s.a));
   CHECK(HYPRE_StructMatrixSetSymmetric(s.a, symmetric));
   CHECK(HYPRE_StructMatrixInitialize(s.a));
-  // One plane at a time.
+  /* One plane at a time. */
   const size_t plane = (size_t)p->n * (size_t)p->n;
   double *values = malloc(plane * (size_t)n_entries * sizeof *values);
   if (!values) fail("out of memory");
@@ -77,10 +77,10 @@ static void assemble(const problem_t *p) {
 
 static void set_up_pfmg(bool preconditioner) {
   CHECK(HYPRE_StructPFMGCreate(MPI_COMM_WORLD, &s.pfmg));
-  CHECK(HYPRE_StructPFMGSetTol(s.pfmg, 0.0)); // no norms
-  // Red-black Gauss-Seidel; symmetric as a preconditioner, which alone takes more cycles.
+  CHECK(HYPRE_StructPFMGSetTol(s.pfmg, 0.0)); /* no norms */
+  /* Red-black Gauss-Seidel; symmetric as a preconditioner, which alone takes more cycles. */
   CHECK(HYPRE_StructPFMGSetRelaxType(s.pfmg, preconditioner ? 2 : 3));
-  CHECK(HYPRE_StructPFMGSetRAPType(s.pfmg, 1)); // 7-point coarse operators
+  CHECK(HYPRE_StructPFMGSetRAPType(s.pfmg, 1)); /* 7-point coarse operators */
   CHECK(HYPRE_StructPFMGSetZeroGuess(s.pfmg));
   if (preconditioner)
     CHECK(HYPRE_StructPFMGSetMaxIter(s.pfmg, 1));
@@ -124,7 +124,7 @@ void solver_solve(int iterations) {
     CHECK(HYPRE_StructPFMGSetMaxIter(s.pfmg, iterations));
     code = HYPRE_StructPFMGSolve(s.pfmg, s.a, s.f, s.u);
   }
-  // Without a tolerance, hypre reports that the method has not converged.
+  /* Without a tolerance, hypre reports that the method has not converged. */
   if (HYPRE_CheckError(code, HYPRE_ERROR_CONV)) {
     CHECK(HYPRE_ClearAllErrors());
     code = 0;

@@ -26,7 +26,7 @@ static void check(PetscErrorCode code, const char *call) {
 /* PETSc reads its options from the environment variable PETSC_OPTIONS, too. */
 void solver_start(int *argc, char ***argv) {
   CHECK(PetscInitialize(argc, argv, NULL, NULL));
-  // One line of `fail` instead of a traceback.
+  /* One line of `fail` instead of a traceback. */
   CHECK(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
 }
 
@@ -81,7 +81,7 @@ static void create_grid(int n) {
   CHECK(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE,
                      DMDA_STENCIL_STAR, n, n, n, 1, 1, ranks, 1, 1, NULL, NULL, NULL, &s.grid));
   CHECK(DMSetUp(s.grid));
-  // Cell-centered: a coarse cell is the union of 8 fine cells.
+  /* Cell-centered: a coarse cell is the union of 8 fine cells. */
   CHECK(DMDASetInterpolationType(s.grid, DMDA_Q0));
 }
 

@@ -10,13 +10,13 @@
 #include <stddef.h>
 
 typedef struct {
-  int n;             // cells per side
-  double h;          // 1 / n
-  bool fv2;          // fv2, otherwise 7pt
-  int k_low, k_high; // planes k_low <= k < k_high of this rank
-  double *beta[3];   // lower faces normal to i, j, k of the slab's cells, and one more per row
-  double *rhs;       // f h^3
-  double *sine[2];   // sin(2 pi x) at faces and at cell centers
+  int n;             /* cells per side */
+  double h;          /* 1 / n */
+  bool fv2;          /* fv2, otherwise 7pt */
+  int k_low, k_high; /* planes k_low <= k < k_high of this rank */
+  double *beta[3];   /* lower faces normal to i, j, k of the slab's cells, and one more per row */
+  double *rhs;       /* f h^3 */
+  double *sine[2];   /* sin(2 pi x) at faces and at cell centers */
 } problem_t;
 
 /** Evaluate the coefficients of a slab of an n^3 grid, and its right-hand side if `with_rhs`. */
