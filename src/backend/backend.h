@@ -136,6 +136,9 @@ typedef struct {
   bool (*can_reside)(const mg_view_t *v, int n);
   mg_status_t (*smooth_resident)(const mg_view_t *v, const mg_sweep_t *sweep,
                                  const mg_resident_use_t *use);
+  /** Rows of the strips in which smooth_resident passes through a level, for reports. NULL: it has
+   *  no strips. */
+  int (*strip_rows)(const mg_view_t *v, int n);
   /** Report whether `interpolate` of this kind computes the ghosts outside walls of the coarse
    *  level itself, so that `fill_wall_ghosts` need not be called before it. */
   bool (*folds_walls)(const mg_view_t *coarse, mg_interpolation_t kind);

@@ -146,6 +146,7 @@ mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_
 bool mg_cpu_can_reside(const mg_view_t *v, int n);
 mg_status_t mg_cpu_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
                                    const mg_resident_use_t *use);
+int mg_cpu_strip_rows(const mg_view_t *v, int n);
 /** mg_cpu_smooth_resident with strips of about `rows` rows (pass.h). */
 mg_status_t mg_cpu_smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
                                     const mg_resident_use_t *use, int rows);

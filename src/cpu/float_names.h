@@ -55,6 +55,7 @@
 #define mg_cpu_smooth_split            mg_cpu_smooth_split_float
 #define mg_cpu_split_ghosts            mg_cpu_split_ghosts_float
 #define mg_cpu_split_strip             mg_cpu_split_strip_float
+#define mg_cpu_strip_rows              mg_cpu_strip_rows_float
 #define mg_cpu_step_of                 mg_cpu_step_of_float
 #define mg_cpu_step_strip              mg_cpu_step_strip_float
 #define mg_cpu_strips                  mg_cpu_strips_float

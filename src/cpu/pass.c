@@ -133,6 +133,12 @@ static int strip_count(const mg_view_t *v, int threads, int rows) {
   return (int)(strips < most ? strips : most);
 }
 
+int mg_cpu_strip_rows(const mg_view_t *v, int n) {
+  const int stages = n + 2, /* an interpolation or a split, a residual or a join */
+      strips = strip_count(v, mg_cpu_threads(v), mg_cpu_pass_rows(v, stages));
+  return (v->patch->n[1] + strips - 1) / strips;
+}
+
 mg_status_t mg_cpu_pass(const mg_view_t *v, const mg_cpu_stage_t *stage, int n, int threads,
                         int rows) {
   pass_t pass = {

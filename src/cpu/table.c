@@ -57,6 +57,7 @@ const mg_backend_t mg_backend_cpu = {
               .residual_restrict = mg_cpu_residual_restrict,
               .can_reside = mg_cpu_can_reside,
               .smooth_resident = mg_cpu_smooth_resident,
+              .strip_rows = mg_cpu_strip_rows,
               .norm_begin = mg_cpu_norm_begin,
               .norm_end = mg_cpu_norm_end},
 #ifndef MG_FLOAT

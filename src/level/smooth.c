@@ -297,6 +297,18 @@ mg_status_t mg_pre_smooth(mg_level_t *level, bool zero_guess) {
   return pre_smooth(level, zero_guess, NULL);
 }
 
+mg_smoothing_t mg_smoothing_of(const mg_level_t *level) {
+  if (!level->comm) return (mg_smoothing_t){.steps = 0};
+  const mg_schedule_t *s = &level->schedule[0];
+  const mg_backend_t *backend = level->backend;
+  return (mg_smoothing_t){.steps = level->n_steps,
+                          .sweeps = s->n,
+                          .strip_rows =
+                              s->sweep->resident && backend->fused.strip_rows
+                                  ? backend->fused.strip_rows(mg_level_view(level), level->n_steps)
+                                  : 0};
+}
+
 bool mg_smooth_fills_ghosts(const mg_level_t *level) {
   return level->comm && level->one_exchange;
 }

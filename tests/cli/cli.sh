@@ -60,6 +60,8 @@ breakdown() {
     END { exit bad || !last || seen != levels }' "$dir/out" || complain "--levels-breakdown, sums: $(cat "$dir/out")"
 }
 breakdown
+ok 1 4 8 --verify-only --device=cpu --levels-breakdown
+grep -q '^  level  0 .* 6 steps in 1 sweep, in strips of [1-9][0-9]* rows$' "$dir/out" || complain 'smooths in passes'
 
 # --- quiet, verbose, progress ---
 

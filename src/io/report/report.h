@@ -5,6 +5,7 @@
 
 #include "io/dump.h"
 #include "io/input.h"
+#include "level/smooth.h"
 #include "plan/plan_stats.h"
 #include "run/benchmark.h"
 #include "run/placement.h"
@@ -33,6 +34,7 @@ typedef struct {
   int64_t level_bytes[MG_MAX_LEVELS];     /**< sum over all ranks */
   int64_t bytes_per_rank_max;
   double lambda_max[MG_MAX_LEVELS];
+  mg_smoothing_t smoothing[MG_MAX_LEVELS]; /**< of rank 0 */
   /* Set by mg_report_end. */
   /** seconds of one timed solve of the finest grid, over ranks */
   double time_min[MG_MAX_LEVELS][MG_N_TIMES], time_mean[MG_MAX_LEVELS][MG_N_TIMES],

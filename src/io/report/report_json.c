@@ -89,6 +89,11 @@ static json_t *agglomeration(const mg_agglomeration_t *a) {
   return list;
 }
 
+static json_t *smoothing(const mg_smoothing_t *s) {
+  return json_pack("{s:i, s:i, s:i}", "steps", s->steps, "sweeps", s->sweeps, "strip_rows",
+                   s->strip_rows);
+}
+
 static json_t *levels(const mg_report_t *r) {
   json_t *list = json_array();
   for (int l = 0; l < r->plan->n_levels; l++) {
@@ -100,6 +105,7 @@ static json_t *levels(const mg_report_t *r) {
                   "ranks", (json_int_t)level->layout.n_ranks, "backend",
                   mg_place_name(level->place), "bytes", (json_int_t)r->level_bytes[l]);
     if (mg_report_has_breakdown(r)) {
+      json_object_set_new(item, "smooth", smoothing(&r->smoothing[l]));
       json_object_set_new(item, "seconds", seconds(r, l));
       json_object_set_new(item, "messages", count(&r->messages[l]));
       json_object_set_new(item, "message_bytes", count(&r->message_bytes[l]));

@@ -32,6 +32,7 @@ static mg_status_t gather_levels(const mg_hierarchy_t *h, mg_report_t *r) {
   for (int l = 0; l < n; l++) {
     r->level_bytes[l] = (int64_t)bytes[l];
     r->lambda_max[l] = lambda[l];
+    r->smoothing[l] = mg_smoothing_of(&cycles->level[l]);
   }
   return MG_OK;
 }
