@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Measure the speed of an F-cycle at 128^3 on this machine's cores, with OpenMP threads and with MPI
-# ranks: DOF/s, and its ratio to the memory bandwidth of a STREAM triad. Each round measures every case
-# once; the medians over all rounds are printed. Results of one call compare with each other even if
-# the machine's speed drifts.
+# ranks: DOF/s, its ratio to the memory bandwidth of a STREAM triad, and the percentage of the limit that
+# this bandwidth sets to passes through the caches (docs/performance.md, "Bytes per cell"). Each round
+# measures every case once; the medians over all rounds are printed. Results of one call compare with each
+# other even if the machine's speed drifts.
 #
 #   scripts/measure-cpu.sh [--rounds=N] [--build=FOLDER] [--cores=N]
 #
@@ -37,10 +38,11 @@ if grep -q '^#define HAVE_MPI 1' "$build/config.h"; then HPGMG_WITH_MPI=yes; fi
 
 # 64 boxes of 32^3 form a grid of 128^3 on any number of ranks up to 64.
 boxes=$(((64 + cores - 1) / cores))
-cases='fv2 gsrb
-fv2 chebyshev
-fv4 gsrb
-fv4 chebyshev'
+# Operator, smoother, and bytes per DOF of an F-cycle with passes; fv4 Chebyshev has single sweeps.
+cases='fv2 gsrb 140
+fv2 chebyshev 182
+fv4 gsrb 338
+fv4 chebyshev 1150'
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
@@ -69,7 +71,7 @@ for ((round = 1; round <= rounds; round++)); do
   say "round $round of $rounds"
   bandwidth triad_small $small
   bandwidth triad_large $large
-  while read -r operator smoother; do
+  while read -r operator smoother _; do
     solve "openmp-$operator-$smoother" 1 "$cores" 64 "$operator" "$smoother"
     if have_mpi && ((cores > 1)); then
       solve "mpi-$operator-$smoother" "$cores" 1 "$boxes" "$operator" "$smoother"
@@ -87,13 +89,20 @@ lscpu 2>/dev/null | sed -n 's/^Model name: */machine    /p; s/^L2 cache: */L2   
 "$build/hpgmg-fv" --version | sed -n 's/^compiler */compiler   /p; s/^flags */flags      /p'
 echo "cores      $cores, medians of $rounds rounds"
 triad=$(median triad_small)
-echo "triad      $triad GB/s over 150 MB (a run uses 163 MB), $(median triad_large) GB/s over 2.4 GB"
+echo "triad      $triad GB/s over 150 MB, $(median triad_large) GB/s over 2.4 GB"
+awk -v bytes="$(median bytes)" 'BEGIN { printf "memory     %.0f MB in the median run\n", 1e-6 * bytes }'
 echo
-echo 'one F-cycle at 128^3     OpenMP MDOF/s   per GB/s    MPI MDOF/s   per GB/s   MPI/OpenMP'
-while read -r operator smoother; do
-  awk -v name="$operator $smoother" -v triad="$triad" \
-    -v openmp="$(median "openmp-$operator-$smoother")" -v mpi="$(median "mpi-$operator-$smoother")" 'BEGIN {
-    printf "%-22s %15.2f %10.3f", name, openmp * 1e-6, openmp * 1e-6 / triad
-    if (mpi) printf " %13.2f %10.3f %12.3f", mpi * 1e-6, mpi * 1e-6 / triad, mpi / openmp
+echo 'limit: DOF/s if an F-cycle took only the time of its bytes, at the rate of the triad over 150 MB'
+echo 'one F-cycle at 128^3     OpenMP MDOF/s   per GB/s  % of limit    MPI MDOF/s   per GB/s  % of limit  MPI/OpenMP'
+while read -r operator smoother bytes; do
+  awk -v name="$operator $smoother" -v triad="$triad" -v bytes="$bytes" \
+    -v openmp="$(median "openmp-$operator-$smoother")" -v mpi="$(median "mpi-$operator-$smoother")" '
+  function rate(x, width) {
+    printf " %*.2f %10.3f %11.1f", width, x * 1e-6, x * 1e-6 / triad, 1e-7 * x * bytes / triad
+  }
+  BEGIN {
+    printf "%-22s", name
+    rate(openmp, 15)
+    if (mpi) { rate(mpi, 13); printf " %12.3f", mpi / openmp }
     printf "\n" }'
 done <<<"$cases"
