@@ -130,9 +130,11 @@ typedef struct {
   bool (*can_fuse)(const mg_view_t *v, int max_steps);
   /** All n steps of a smooth as one operation that keeps the level in the processor, or on a CPU
    *  the part of it that is in use, with dst = x, or x < 0. Steps on all cells may also write the
-   *  other one of MG_U and MG_TMP. The steps satisfy mg_steps_fuse. It also does what `use` says,
-   *  and reads no ghosts of the level. can_reside reports whether the view allows it. Both entries
-   *  or none; they need norm_begin and norm_end. */
+   *  other one of MG_U and MG_TMP. The steps satisfy mg_steps_fuse. It also does what `use` says.
+   *  With walls on all sides it reads no ghosts of the level. Otherwise n + 1 ghost layers of x,
+   * and n of MG_F, the coefficients and MG_DINV, must be valid, and one layer of dst is valid then.
+   *  can_reside reports whether the view allows it. Both entries or none; they need norm_begin and
+   *  norm_end. */
   bool (*can_reside)(const mg_view_t *v, int n);
   mg_status_t (*smooth_resident)(const mg_view_t *v, const mg_sweep_t *sweep,
                                  const mg_resident_use_t *use);

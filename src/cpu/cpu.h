@@ -7,6 +7,14 @@
 #include "formulas/index.h"
 #include "formulas/walls.h"
 
+/** Cells in a block of constant length. Loops over blocks become a few vector instructions. */
+enum { MG_CPU_BLOCK = 64 / sizeof(mg_real_t) };
+
+/** The other one of MG_U and MG_TMP. */
+MG_INLINE mg_vector_t mg_cpu_other_vector(mg_vector_t vec) {
+  return vec == MG_U ? MG_TMP : MG_U;
+}
+
 /** Process rows j0 <= j < j1 of plane k of one patch. */
 typedef void (*mg_strip_fn)(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg);
 

@@ -25,7 +25,7 @@
 /* Distance of a stage behind the preceding one. */
 typedef struct {
   int planes, rows;
-  int wall_rows; /* the last strip has at least so many rows in all stages */
+  int wall_rows; /* least rows of the last strip, in all stages */
 } lag_t;
 
 /* Positions that a strip has completed. Two strips share no cache line. */

@@ -27,10 +27,6 @@ mg_status_t mg_cpu_norm_end(double *norm) {
   return MG_OK;
 }
 
-static mg_vector_t other_vector(mg_vector_t vec) {
-  return vec == MG_U ? MG_TMP : MG_U;
-}
-
 /* A copy of rows. */
 typedef struct {
   mg_vector_t src, dst;
@@ -101,10 +97,10 @@ static mg_status_t add_residual(smooth_t *s, const mg_resident_use_t *use, mg_ve
 static mg_status_t add_stages(smooth_t *s, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
   const bool in_place = sweep->step->colored, zero = sweep->x < 0 && !use->source;
   const bool odd = !in_place && sweep->n % 2 != 0;
-  mg_vector_t from = odd && sweep->x < 0 ? other_vector(sweep->dst) : sweep->dst;
+  mg_vector_t from = odd && sweep->x < 0 ? mg_cpu_other_vector(sweep->dst) : sweep->dst;
   if (use->source) MG_TRY(add_interpolation(s, use, from, sweep->x >= 0));
   for (int q = 0; q < sweep->n; q++) {
-    const mg_vector_t to = in_place ? from : other_vector(from);
+    const mg_vector_t to = in_place ? from : mg_cpu_other_vector(from);
     s->step[q] =
         mg_cpu_step_of(s->v, &(mg_sweep_t){&sweep->step[q], 1, zero && q == 0 ? MG_NO_VECTOR : from,
                                            zero && q <= 1 ? MG_NO_VECTOR : to, to, MG_NO_VECTOR});

@@ -86,7 +86,7 @@ MG_INLINE mg_real_t dinv_stored(const row_t *r, ptrdiff_t i) {
 
 /* A row is computed in blocks of a constant number of cells, which become a few vector instructions
  * without preparation or remainder: a row of a coarse level is just one or two blocks. */
-enum { BLOCK = 64 / sizeof(mg_real_t) };
+enum { BLOCK = MG_CPU_BLOCK };
 
 MG_INLINE void copy_block(mg_real_t *to, const mg_real_t *from) {
   for (ptrdiff_t l = 0; l < BLOCK; l++)

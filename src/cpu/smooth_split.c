@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells in a block of constant length (smooth.c). */
-enum { BLOCK = 64 / sizeof(mg_real_t) };
+enum { BLOCK = MG_CPU_BLOCK };
 
 bool mg_cpu_can_split(const mg_view_t *v) {
   bool fits = v->box_dim >= 4;
@@ -208,10 +207,6 @@ static void restrict_strip(const mg_view_t *coarse, int patch, int k, int j0, in
 
 /* ---- the pass ---- */
 
-static mg_vector_t other_vector(mg_vector_t vec) {
-  return vec == MG_U ? MG_TMP : MG_U;
-}
-
 static mg_cpu_stage_t stage_of(const mg_view_t *v, mg_strip_fn fn, void *arg) {
   return (mg_cpu_stage_t){fn, arg, v, 1, MG_NO_VECTOR};
 }
@@ -219,7 +214,7 @@ static mg_cpu_stage_t stage_of(const mg_view_t *v, mg_strip_fn fn, void *arg) {
 /* Fill in the stages of a pass and their arguments; s[0] holds what they share. */
 static int set_stages(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use,
                       mg_cpu_split_t *s, mg_cpu_stage_t *stage) {
-  const mg_vector_t x = sweep->x < 0 ? MG_NO_VECTOR : other_vector(sweep->x);
+  const mg_vector_t x = sweep->x < 0 ? MG_NO_VECTOR : mg_cpu_other_vector(sweep->x);
   mg_cpu_split_t now = s[0]; /* where the colors are */
   int n = 0;
   now.in[0] = sweep->x;
@@ -232,7 +227,7 @@ static int set_stages(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resi
     const bool from_zero = now.in[0] < 0;
     now.color = step->color & 1;
     now.c2 = MG_REAL(step->c2);
-    now.dst = from_zero ? sweep->dst : other_vector(now.in[now.color]);
+    now.dst = from_zero ? sweep->dst : mg_cpu_other_vector(now.in[now.color]);
     s[n] = now;
     stage[n] = stage_of(v, from_zero ? first_step_strip : step_strip, &s[n]);
     now.in[now.color] = now.dst;

@@ -2,8 +2,7 @@
 #include "cpu/split.h"
 #include <string.h>
 
-/* Cells in a block of constant length (smooth.c). */
-enum { BLOCK = 64 / sizeof(mg_real_t) };
+enum { BLOCK = MG_CPU_BLOCK };
 
 /* ---- splitting and joining rows ---- */
 

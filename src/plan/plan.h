@@ -74,7 +74,7 @@ typedef struct {
   bool nests_coarse;   /**< patches of the next coarser level are the halves of these */
   bool shared;         /**< in memory that the processor of the next finer level can access too */
   int ghost_layers;    /**< ghost layers of each patch: as many as any operation reads */
-  int wall_layers;     /**< those outside walls: on a CPU, those that the operator reads */
+  int wall_layers;     /**< ghost layers outside walls; on a CPU, as many as the operator reads */
   int fused_sweeps;    /**< maximum number of fused smoother steps; 1: not fused */
   bool resident;       /**< a smooth is one sweep that keeps the level in the GPU, or passes it
                           through a CPU's caches once; fused_sweeps is the number of its steps */
