@@ -75,6 +75,7 @@ static void fuse_interpolations(mg_plan_t *plan) {
     mg_level_plan_t *level = &plan->level[l];
     const int layers = mg_coarse_layers_of_steps(level->fused_sweeps);
     if (level->fused_sweeps == 1 || level[1].place != level->place) continue;
+    if (level->resident && level->one_exchange) continue; /* as in plan/plan_level.c */
     level->fused_interpolation = true;
     if (level->ghost_layers > plan->radius && level[1].ghost_layers < layers &&
         level[1].layout.box_dim >= layers)
