@@ -36,6 +36,8 @@ struct mg_cuda_state_t {
   mg_cuda_stream_state_t stream_state;
   bool dependent_launches;            /**< programmatic dependent launch is available
                                          (dependent_launch.h) */
+  bool exchange_beside;               /**< the last launch is an exchange beside which the next may
+                                         run */
   unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
   unsigned long long *reduction_host; /**< pinned: host copy of `reduction` */
   cudaEvent_t event;
@@ -221,6 +223,7 @@ mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max
 mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int order);
 mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
 bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host);
+bool mg_cuda_interior_first(const mg_view_t *v, int n);
 bool mg_cuda_can_fuse(const mg_view_t *v, int max_steps);
 bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n);
 mg_status_t mg_cuda_smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,

@@ -30,6 +30,23 @@ static __device__ __forceinline__ void mg_cuda_wait_dependency(void) {
 #endif
 }
 
+/** Wait as mg_cuda_wait_dependency does, in a kernel that was launched to run beside its
+ * predecessor, an exchange (mg_cuda_start_dependents). Only threads that read halo ghosts call it.
+ * At least one does, so that the next kernel finds both completed. */
+static __device__ __forceinline__ void mg_cuda_wait_exchange(void) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/** Let the next kernel start, if it may, once all blocks of this one have called this: none of them
+ *  needs an SM that a waiting block of the next kernel occupies. */
+static __device__ __forceinline__ void mg_cuda_start_dependents(void) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 /** Force evaluation before mg_cuda_wait_dependency; the compiler could otherwise defer it. */
 static __device__ __forceinline__ void mg_cuda_force(mg_real_t &x) {
 #ifdef MG_FLOAT
@@ -54,6 +71,12 @@ inline bool mg_cuda_may_launch_dependent(void) {
 /** Make the next launch an ordinary one: work other than our launches was enqueued before it. */
 inline void mg_cuda_break_dependence(void) {
   if (mg_cuda.stream_state == MG_CUDA_ONE_STREAM) mg_cuda.stream_state = MG_CUDA_JOINED;
+}
+
+/** The same after an ordinary launch, on which the next one depends. */
+inline bool mg_cuda_may_launch_next_dependent(void) {
+  (void)mg_cuda_may_launch_dependent();
+  return mg_cuda_may_launch_dependent();
 }
 
 /** Launch a kernel that calls mg_cuda_wait_dependency on the current queue, with dynamic shared

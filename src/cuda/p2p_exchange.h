@@ -1,15 +1,17 @@
 /* Peer-to-peer exchange: kernels store messages directly into the memory of another rank's GPU.
  *
- * Each message has two slots in the receiver's window, used alternately. A small message travels
- * as 16-byte words. Each half of a word holds half of a double and the message number, so the
- * receiver polls the words themselves. No fence and no flag separates the store from the reader,
- * at the cost of twice the bytes. A large message travels unencoded, in tiles. After each tile
- * the sender raises a counter beside the slots.
+ * Each pair of ranks has four slots for the messages in one direction, in the receiver's window,
+ * used in turn. A small message travels as 16-byte words. Each half of a word holds half of a
+ * double and the message number, so the receiver polls the words themselves. No fence and no flag
+ * separates the store from the reader, at the cost of twice the bytes. A large message travels
+ * unencoded, in tiles. After each tile the sender raises a counter beside the slots.
  *
  * A sender may overwrite a slot only after the receiver has read it. If two ranks send to each
- * other in every exchange, the peer's previous message proves this: it was sent by a kernel that
- * ran after the one that read the slot. If messages go one way only, the receiver raises one
- * counter per tile in the sender's window.
+ * other in every exchange, the peer's messages prove this. A launch sends at most two messages to a
+ * rank, q and perhaps q + 1, after launches that received all up to q - 1. The peer sent q - 1 in a
+ * launch whose first message was q - 2 or later, after launches that received all up to q - 3. So
+ * slots of q - 4 and q - 3 are free. If messages go one way only, the receiver raises one counter
+ * per tile in the sender's window.
  *
  * The kernels keep the message numbers themselves. Their arguments never change, so a captured
  * graph can replay them.
@@ -26,12 +28,15 @@ enum {
   /** Size of the largest message sent as words. F-cycles with 128^3 cells per GPU on four H200s,
    *  in GDOF/s, with 0, 1024, 8192, 16384, 32768 and 65536: 4.56, 4.56, 4.72, 4.72, 4.69, 4.69
    *  (docs/transports.md). */
-  MG_CUDA_WORDS_VALUES = 16384
+  MG_CUDA_WORDS_VALUES = 16384,
+  /** Vectors of a launch at most, each a message of its own, and slots of messages. */
+  MG_P2P_MAX_VECTORS = 2,
+  MG_P2P_SLOTS = 2 * MG_P2P_MAX_VECTORS
 };
 
 /** Window space that a message needs, in bytes. Sender and receiver compute the same result. */
 typedef struct {
-  int64_t slots;    /**< both slots, in the receiver's window */
+  int64_t slots;    /**< all slots, in the receiver's window */
   int64_t arrivals; /**< counters in the receiver's window; 0 for words */
   int64_t acks;     /**< counters in the sender's window, used by one-way messages */
 } mg_cuda_p2p_bytes_t;
@@ -75,8 +80,10 @@ typedef struct {
   mg_status_t (*send)(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst);
   /** Wait for arrival and scatter into vector dst. */
   mg_status_t (*receive)(mg_cuda_p2p_t *p2p, mg_vector_t dst);
-  /** Both, in one launch. */
-  mg_status_t (*exchange)(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst);
+  /** Both, in one launch, for 1 <= n <= MG_P2P_MAX_VECTORS vectors.
+   *  @param[in] beside  the next launch may start at once (mg_cuda_wait_exchange) */
+  mg_status_t (*exchange)(mg_cuda_p2p_t *p2p, const mg_vector_t *src, const mg_vector_t *dst, int n,
+                          bool beside);
 } mg_cuda_p2p_table_t;
 extern const mg_cuda_p2p_table_t mg_cuda_p2p_table, mg_cuda_p2p_table_float;
 

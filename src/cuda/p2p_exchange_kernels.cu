@@ -9,6 +9,7 @@
  *
  * 64 KiB between two H200s, in us (docs/transports.md): 10.5 with one counter per message and
  * acknowledgements, 5.9 with one counter per tile and no acknowledgements, 4.2 as words. */
+#include "cuda/dependent_launch.h"
 #include "cuda/overlap.h"
 #include "cuda/p2p_exchange_tiles.h"
 #include <algorithm>
@@ -44,6 +45,18 @@ struct limit_t {
   volatile int *timed_out; /**< host memory: 1 + the rank that did not answer */
   unsigned long long timeout_ns;
 };
+
+/* Vectors of one launch, as slots (mg_slot_of). */
+struct vectors_t {
+  int n, from[MG_P2P_MAX_VECTORS], to[MG_P2P_MAX_VECTORS];
+  bool beside; /* the next kernel starts at once */
+};
+
+/* Without an index, which would copy the parameter to local memory. */
+static __device__ __forceinline__ int pick(const int slot[MG_P2P_MAX_VECTORS], int v) {
+  static_assert(MG_P2P_MAX_VECTORS == 2, "one of two");
+  return v == 0 ? slot[0] : slot[1];
+}
 
 /* Whether any wait has timed out. Thousands of threads poll this while they wait; polling host
  * memory over the bus would take longer than the message. */
@@ -148,67 +161,86 @@ static __device__ __forceinline__ void copy_values(const mg_p2p_tile_t &s, mg_re
   }
 }
 
-/* Finish a tile: its reads and writes are ordered before the counter. */
+/* Slot of the tile's message number `done`. */
+static __device__ __forceinline__ char *slot_of(const mg_p2p_tile_t &s, mg_counter_t done) {
+  return s.slot + (int64_t)(done % MG_P2P_SLOTS) * s.slot_stride;
+}
+
+/* Finish the tile of a message: its reads and writes are ordered before the counter. */
 template <int TILES>
-static __device__ __forceinline__ void finish_tile(mg_p2p_tile_t *own, const mg_p2p_tile_t &s) {
+static __device__ __forceinline__ void finish_tile(mg_p2p_tile_t *own, const mg_p2p_tile_t &s,
+                                                   mg_counter_t done) {
   sync_tile<TILES>();
   if (threadIdx.x != 0) return;
-  own->done = s.done + 1;
+  own->done = done + 1;
   if (!s.signal) return;
   __threadfence_system();
-  *(volatile mg_counter_t *)s.signal = s.done + 1;
+  *(volatile mg_counter_t *)s.signal = done + 1;
 }
 
 template <int TILES>
-static __device__ void send_tile(mg_p2p_tile_t *own, int vector, const limit_t &limit) {
+static __device__ void send_tile(mg_p2p_tile_t *own, const vectors_t &vectors,
+                                 const limit_t &limit) {
   const mg_p2p_tile_t s = *own;
-  char *const slot = s.slot + (int64_t)(s.done & 1) * s.slot_stride;
-  mg_real_t *const from = s.cells.at + vector * s.cells.vector;
-  if (s.wait_for && s.done >= 2) wait_for_counter<TILES>(s, s.done - 1, limit);
-  if (!s.words)
-    copy_values<true>(s, (mg_real_t *)slot, from);
-  else if ((int)threadIdx.x < s.tile.cells)
-    store_word(slot + MG_WORD_BYTES * threadIdx.x, from[offset_of(s, threadIdx.x)], s.done + 1);
-  finish_tile<TILES>(own, s);
+#pragma unroll 1
+  for (int v = 0; v < vectors.n; v++) {
+    const mg_counter_t done = s.done + (unsigned)v;
+    char *const slot = slot_of(s, done);
+    mg_real_t *const from = s.cells.at + pick(vectors.from, v) * s.cells.vector;
+    if (s.wait_for && done >= MG_P2P_SLOTS)
+      wait_for_counter<TILES>(s, done - (MG_P2P_SLOTS - 1), limit);
+    if (!s.words)
+      copy_values<true>(s, (mg_real_t *)slot, from);
+    else if ((int)threadIdx.x < s.tile.cells)
+      store_word(slot + MG_WORD_BYTES * threadIdx.x, from[offset_of(s, threadIdx.x)], done + 1);
+    finish_tile<TILES>(own, s, done);
+  }
 }
 
 template <int TILES>
-static __device__ void receive_tile(mg_p2p_tile_t *own, int vector, const limit_t &limit) {
+static __device__ void receive_tile(mg_p2p_tile_t *own, const vectors_t &vectors,
+                                    const limit_t &limit) {
   const mg_p2p_tile_t s = *own;
-  char *const slot = s.slot + (int64_t)(s.done & 1) * s.slot_stride;
-  mg_real_t *const to = s.cells.at + vector * s.cells.vector;
-  if (s.wait_for) wait_for_counter<TILES>(s, s.done + 1, limit);
-  if (!s.words)
-    copy_values<false>(s, (mg_real_t *)slot, to);
-  else if ((int)threadIdx.x < s.tile.cells)
-    to[offset_of(s, threadIdx.x)] =
-        (mg_real_t)wait_for_word(slot + MG_WORD_BYTES * threadIdx.x, s.done + 1, s.rank, limit);
-  finish_tile<TILES>(own, s);
+#pragma unroll 1
+  for (int v = 0; v < vectors.n; v++) {
+    const mg_counter_t done = s.done + (unsigned)v;
+    char *const slot = slot_of(s, done);
+    mg_real_t *const to = s.cells.at + pick(vectors.to, v) * s.cells.vector;
+    if (s.wait_for) wait_for_counter<TILES>(s, done + 1, limit);
+    if (!s.words)
+      copy_values<false>(s, (mg_real_t *)slot, to);
+    else if ((int)threadIdx.x < s.tile.cells)
+      to[offset_of(s, threadIdx.x)] =
+          (mg_real_t)wait_for_word(slot + MG_WORD_BYTES * threadIdx.x, done + 1, s.rank, limit);
+    finish_tile<TILES>(own, s, done);
+  }
 }
 
-static __device__ void copy_tile(const mg_copy_tiles_t &list, int index, int from_slot,
-                                 int to_slot) {
+static __device__ void copy_tile(const mg_copy_tiles_t &list, int index, const vectors_t &vectors) {
   const mg_tile_t t = list.tile[index];
-  mg_tile_copy(t, list.copy[t.copy], from_slot, to_slot);
+#pragma unroll 1
+  for (int v = 0; v < vectors.n; v++)
+    mg_tile_copy(t, list.copy[t.copy], pick(vectors.from, v), pick(vectors.to, v));
 }
 
 template <bool send, bool receive, int TILES>
 static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
-    p2p_exchange_kernel(mg_cuda_p2p_t p2p, int from_slot, int to_slot, limit_t limit) {
+    p2p_exchange_kernel(mg_cuda_p2p_t p2p, vectors_t vectors, limit_t limit) {
   const int first = (int)(blockIdx.x * blockDim.y + threadIdx.y),
             step = (int)(gridDim.x * blockDim.y);
+  if (vectors.beside) mg_cuda_start_dependents();
   /* Prefetched while these threads send. */
   if (send && receive && first < p2p.in.n && threadIdx.x == 0)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(&p2p.in.tiles[first]));
   if (send) {
     for (int t = first; t < p2p.out.n; t += step)
-      send_tile<TILES>(&p2p.out.tiles[t], from_slot, limit);
+      send_tile<TILES>(&p2p.out.tiles[t], vectors, limit);
     for (int t = first; t < p2p.local.n_tiles; t += step)
-      copy_tile(p2p.local, t, from_slot, to_slot);
+      copy_tile(p2p.local, t, vectors);
   }
   if (receive)
     for (int t = first; t < p2p.in.n; t += step)
-      receive_tile<TILES>(&p2p.in.tiles[t], to_slot, limit);
+      receive_tile<TILES>(&p2p.in.tiles[t], vectors, limit);
 }
 
 /* All blocks of all ranks on the GPU must be resident, together with the kernels that precede
@@ -230,45 +262,51 @@ mg_status_t mg_p2p_max_blocks(int sharers, int *max_blocks, int *max_blocks_conc
   return MG_OK;
 }
 
+/* Next to a launch of the other stream, or the next kernel, some blocks may start late, if compute
+ * tiles occupy the SMs. That is safe: compute tiles of the other stream wait for nothing and end,
+ * the next kernel starts after the last block of this one, and the peer rank runs tiles of the same
+ * kind. */
 template <bool send, bool receive>
-static mg_status_t launch(const mg_cuda_p2p_t *m, mg_vector_t src, mg_vector_t dst) {
+static mg_status_t launch(const mg_cuda_p2p_t *m, const mg_vector_t *src, const mg_vector_t *dst,
+                          int n, bool beside) {
   int tiles = 0;
   if (send && m->out.n > tiles) tiles = m->out.n;
   if (send && m->local.n_tiles > tiles) tiles = m->local.n_tiles;
   if (receive && m->in.n > tiles) tiles = m->in.n;
   if (tiles == 0) return MG_OK;
-  int from_slot = 0, to_slot;
-  if (send) MG_TRY(mg_slot_of(m->src, src, &from_slot));
-  MG_TRY(mg_slot_of(m->dst, dst, &to_slot));
+  vectors_t vectors = {n, {}, {}, beside};
+  for (int v = 0; v < n; v++) {
+    if (send) MG_TRY(mg_slot_of(m->src, src[v], &vectors.from[v]));
+    MG_TRY(mg_slot_of(m->dst, dst[v], &vectors.to[v]));
+  }
   const limit_t limit = {mg_cuda.timed_out, (unsigned long long)(1e9 * mg_cuda_timeout_s)};
-  const bool concurrent = mg_cuda.stream == mg_cuda.streams[1];
-  /* Here some blocks may start late, if compute tiles occupy the SMs. That is safe: compute tiles
-   * wait for nothing and end, and the peer rank runs tiles of the same kind. */
-  if (concurrent) {
+  if (beside || mg_cuda.stream == mg_cuda.streams[1]) {
     const int blocks =
         std::min(m->max_blocks_concurrent, (tiles + CONCURRENT_TILES - 1) / CONCURRENT_TILES);
     p2p_exchange_kernel<send, receive, CONCURRENT_TILES>
         <<<(unsigned)blocks, dim3(MG_TILE_THREADS, CONCURRENT_TILES), 0, mg_cuda.stream>>>(
-            *m, from_slot, to_slot, limit);
+            *m, vectors, limit);
   } else {
     const int blocks = std::min(tiles, m->max_blocks);
     p2p_exchange_kernel<send, receive, 1>
-        <<<(unsigned)blocks, MG_TILE_THREADS, 0, mg_cuda.stream>>>(*m, from_slot, to_slot, limit);
+        <<<(unsigned)blocks, MG_TILE_THREADS, 0, mg_cuda.stream>>>(*m, vectors, limit);
   }
   MG_CUDA_LAUNCHED("p2p_exchange");
+  if (beside) mg_cuda.exchange_beside = mg_cuda_may_launch_next_dependent();
   return MG_OK;
 }
 
 static mg_status_t send(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst) {
-  return launch<true, false>(p2p, src, dst);
+  return launch<true, false>(p2p, &src, &dst, 1, false);
 }
 
 static mg_status_t receive(mg_cuda_p2p_t *p2p, mg_vector_t dst) {
-  return launch<false, true>(p2p, dst, dst);
+  return launch<false, true>(p2p, &dst, &dst, 1, false);
 }
 
-static mg_status_t exchange(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst) {
-  return launch<true, true>(p2p, src, dst);
+static mg_status_t exchange(mg_cuda_p2p_t *p2p, const mg_vector_t *src, const mg_vector_t *dst,
+                            int n, bool beside) {
+  return launch<true, true>(p2p, src, dst, n, beside);
 }
 
 const mg_cuda_p2p_table_t mg_cuda_p2p_table = {mg_p2p_bytes, mg_p2p_create, mg_p2p_free,

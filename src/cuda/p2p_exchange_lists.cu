@@ -29,8 +29,8 @@ mg_cuda_p2p_bytes_t mg_p2p_bytes(const mg_copy_t *items, int n_items, int64_t fi
                                  int64_t values) {
   const int64_t counters = tiles_of(items, n_items, first, values) * (int64_t)sizeof(mg_counter_t);
   const bool words = as_words(values);
-  return {2 * values * (words ? MG_WORD_BYTES : (int64_t)sizeof(mg_real_t)), words ? 0 : counters,
-          counters};
+  return {MG_P2P_SLOTS * values * (words ? MG_WORD_BYTES : (int64_t)sizeof(mg_real_t)),
+          words ? 0 : counters, counters};
 }
 
 static mg_cuboid_address_t patch_of(const mg_view_t *view, const mg_copy_t *c, bool source) {

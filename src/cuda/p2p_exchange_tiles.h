@@ -21,7 +21,7 @@ struct alignas(128) mg_p2p_tile_t {
   unsigned ni, nj; /**< extents of its cuboid */
   mg_cuboid_address_t cells;
   char *slot;           /**< start of the tile in the first slot */
-  int64_t slot_stride;  /**< distance to the second slot in bytes */
+  int64_t slot_stride;  /**< distance between slots in bytes */
   mg_counter_t *signal; /**< counter to raise when done; NULL if nobody watches it */
   const mg_counter_t
       *wait_for;     /**< counter to wait for; NULL if no wait is needed or words are used */

@@ -13,7 +13,7 @@ enum { HOST, PROCESS, DEVICE, N_MEMORIES };
 
 /* Memory that this rank needs on all levels: its share of host memory, and device memory. The
  * transport of messages between devices is not chosen yet. Their buffers may be in host memory,
- * or in device memory with two slots per message; both are counted. */
+ * or in device memory with four slots per message; both are counted. */
 static mg_status_t bytes_needed(const mg_plan_t *plan, double *host, double *device) {
   *host = *device = 0.0;
   for (int l = 0; l < plan->n_levels; l++) {
@@ -22,7 +22,7 @@ static mg_status_t bytes_needed(const mg_plan_t *plan, double *host, double *dev
     const bool on_device = mg_place_is_cuda(plan->level[l].place);
     *(on_device ? device : host) += (double)(bytes.vectors + bytes.images);
     *host += (double)bytes.buffers;
-    if (on_device && plan->level[l].layout.world_ranks > 1) *device += 2.0 * (double)bytes.buffers;
+    if (on_device && plan->level[l].layout.world_ranks > 1) *device += 4.0 * (double)bytes.buffers;
   }
   return MG_OK;
 }

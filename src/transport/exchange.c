@@ -197,6 +197,10 @@ bool mg_exchange_host_only(const mg_exchange_t *e) {
   return mg_exchange_has_messages(e);
 }
 
+bool mg_exchange_by_kernel(const mg_exchange_t *e) {
+  return e && e->sole;
+}
+
 bool mg_exchange_needs_host(const mg_exchange_t *e) {
   bool needs_host = e && e->staging;
   for (int t = 0; e && t < MG_N_TRANSPORTS; t++)
@@ -224,10 +228,10 @@ static mg_status_t copy_local(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst
 }
 
 /* Count all messages of a channel once per run, so that counting does not show in the timings. */
-static void count(const mg_channel_t *channel, mg_traffic_t *sent) {
+static void count(const mg_channel_t *channel, int n, mg_traffic_t *sent) {
   if (!sent) return;
-  sent->messages += channel->messages;
-  sent->bytes += channel->bytes_sent;
+  sent->messages += n * channel->messages;
+  sent->bytes += n * channel->bytes_sent;
 }
 
 mg_status_t mg_exchange_begin(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst) {
@@ -237,7 +241,7 @@ mg_status_t mg_exchange_begin(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst
     mg_channel_t *channel = e->channel[t];
     if (!channel) continue;
     MG_TRY(channel->start(channel, src, dst));
-    count(channel, e->src.sent);
+    count(channel, 1, e->src.sent);
   }
   return MG_OK;
 }
@@ -253,9 +257,19 @@ mg_status_t mg_exchange_finish(mg_exchange_t *e, mg_vector_t src, mg_vector_t ds
 
 mg_status_t mg_exchange_run(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst) {
   if (e->sole) {
-    count(e->sole, e->src.sent);
-    return e->sole->run(e->sole, src, dst);
+    count(e->sole, 1, e->src.sent);
+    return e->sole->run(e->sole, &src, &dst, 1, false);
   }
   MG_TRY(mg_exchange_begin(e, src, dst));
   return mg_exchange_finish(e, src, dst);
+}
+
+mg_status_t mg_exchange_halo(mg_exchange_t *e, const mg_vector_t *vec, int n, bool beside) {
+  if (e->sole) {
+    count(e->sole, n, e->src.sent);
+    return e->sole->run(e->sole, vec, vec, n, beside);
+  }
+  for (int v = 0; v < n; v++)
+    MG_TRY(mg_exchange_run(e, vec[v], vec[v]));
+  return MG_OK;
 }

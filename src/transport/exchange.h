@@ -39,6 +39,13 @@ void mg_exchange_free(mg_exchange_t *exchange);
 MG_MUST_CHECK mg_status_t mg_exchange_run(mg_exchange_t *exchange, mg_vector_t src,
                                           mg_vector_t dst);
 
+/** mg_exchange_run of n vectors of one view.
+ *  @param[in] beside  after mg_exchange_by_kernel: the next operation of the backend is a sweep of
+ *      region MG_REGION_INTERIOR_FIRST
+ *  @return as mg_exchange_run */
+MG_MUST_CHECK mg_status_t mg_exchange_halo(mg_exchange_t *exchange, const mg_vector_t *vec, int n,
+                                           bool beside);
+
 /** mg_exchange_run in two halves, so that other cells can be processed in between. Until finish
  *  returns, the sent cells must not change and the ghosts are not valid.
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
@@ -52,6 +59,9 @@ bool mg_exchange_has_messages(const mg_exchange_t *e);
 
 /** True if there are messages and the host carries all of them, so that they use no SMs. */
 bool mg_exchange_host_only(const mg_exchange_t *e);
+
+/** True if there are messages and a single kernel does the whole exchange. */
+bool mg_exchange_by_kernel(const mg_exchange_t *e);
 
 /** True if a run needs the host between its steps: for messages by MPI, or between two backends. */
 bool mg_exchange_needs_host(const mg_exchange_t *exchange);

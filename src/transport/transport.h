@@ -62,8 +62,11 @@ struct mg_channel {
   mg_status_t (*post)(mg_channel_t *channel);
   /** Wait for the incoming messages and unpack them into vector dst. */
   mg_status_t (*unpack)(mg_channel_t *channel, mg_vector_t dst);
-  /** Pack, send, receive and unpack in one call; NULL if that is no faster than the parts. */
-  mg_status_t (*run)(mg_channel_t *channel, mg_vector_t src, mg_vector_t dst);
+  /** Pack, send, receive and unpack n vectors in one call; NULL if that is no faster than the
+   * parts.
+   *  @param[in] beside  the next sweep starts at once (MG_REGION_INTERIOR_FIRST) */
+  mg_status_t (*run)(mg_channel_t *channel, const mg_vector_t *src, const mg_vector_t *dst, int n,
+                     bool beside);
   void (*destroy)(mg_channel_t *channel);
   int64_t bytes;                /**< of the buffers */
   int64_t messages, bytes_sent; /**< by this rank per run */

@@ -40,7 +40,7 @@ static void set_ring(ring_t *r, mg_transports_t *transports, double *memory, int
 static mg_status_t send_around(mg_channel_t *c, int times) {
   for (int n = 0; n < times; n++) {
     if (c->run) {
-      MG_TRY(c->run(c, 0, 0));
+      MG_TRY(c->run(c, &(mg_vector_t){0}, &(mg_vector_t){0}, 1, false));
       continue;
     }
     MG_TRY(c->start(c, 0, 0));

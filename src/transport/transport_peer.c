@@ -24,9 +24,16 @@ static mg_status_t peer_unpack(mg_channel_t *channel, mg_vector_t dst) {
   return p->table->receive(p->p2p, dst);
 }
 
-static mg_status_t peer_run(mg_channel_t *channel, mg_vector_t src, mg_vector_t dst) {
+static mg_status_t peer_run(mg_channel_t *channel, const mg_vector_t *src, const mg_vector_t *dst,
+                            int n, bool beside) {
   const peer_t *p = (peer_t *)channel;
-  return p->table->exchange(p->p2p, src, dst);
+  for (int v = 0; v < n; v += MG_P2P_MAX_VECTORS) {
+    const int left = n - v;
+    MG_TRY(p->table->exchange(p->p2p, src + v, dst + v,
+                              left < MG_P2P_MAX_VECTORS ? left : MG_P2P_MAX_VECTORS,
+                              beside && left <= MG_P2P_MAX_VECTORS));
+  }
+  return MG_OK;
 }
 
 static void peer_destroy(mg_channel_t *channel) {

@@ -1,5 +1,5 @@
 /* gpu_p2p_exchange: a process sends to itself through the kernels of the peer transport. Every
- * message arrives in order through both slots, even if the sender is two messages ahead. A message
+ * message arrives in order through all slots, even if the sender is two messages ahead. A message
  * that never arrives causes an error, not a hang. Skips without a device. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -166,11 +166,13 @@ static void test_messages(double *sent, double *got, place_t place) {
         got[c] = -1.0;
       }
       set(sent, OUT);
+      set(got, BETWEEN);
       set(got, IN);
       begin(place);
-      /* Use one launch and two launches alternately. */
+      /* Use one launch and two launches alternately; one launch also for two vectors. */
       if (turn % 2 == 0) {
-        CHECK_INT(mg_cuda_p2p_table.exchange(mail, OUT, IN), MG_OK);
+        const mg_vector_t from[] = {OUT, OUT}, to[] = {IN, BETWEEN};
+        CHECK_INT(mg_cuda_p2p_table.exchange(mail, from, to, turn == 2 ? 2 : 1, turn == 4), MG_OK);
       } else {
         CHECK_INT(mg_cuda_p2p_table.send(mail, OUT, IN), MG_OK);
         CHECK_INT(mg_cuda_p2p_table.receive(mail, IN), MG_OK);
@@ -178,6 +180,10 @@ static void test_messages(double *sent, double *got, place_t place) {
       end(place);
       CHECK_INT(mg_backend_cuda.queue.wait(), MG_OK);
       get(got, IN);
+      check(sent, got, m);
+      check_local(sent, got);
+      if (turn != 2) continue;
+      get(got, BETWEEN);
       check(sent, got, m);
       check_local(sent, got);
     }
