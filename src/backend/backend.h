@@ -30,8 +30,14 @@ typedef enum {
 } mg_interpolation_t;
 
 /** Region of a level. INTERIOR: cells whose stencil reads no ghost filled by copies or messages
- *  (a backend may choose fewer). BOUNDARY: all other cells. */
-typedef enum { MG_REGION_INTERIOR, MG_REGION_BOUNDARY, MG_REGION_ALL } mg_region_t;
+ *  (a backend may choose fewer). BOUNDARY: all other cells. INTERIOR_FIRST: all cells; the interior
+ *  while the exchange that was enqueued just before still runs (mg_exchange_halo). */
+typedef enum {
+  MG_REGION_INTERIOR,
+  MG_REGION_BOUNDARY,
+  MG_REGION_ALL,
+  MG_REGION_INTERIOR_FIRST
+} mg_region_t;
 
 /** One-dimensional factors of separable set-up data in direction d: n[d] + 1 values at faces, n[d]
  *  at cell centers. */
@@ -103,6 +109,9 @@ typedef struct {
    *  equal MG_REGION_ALL. They may be enqueued in either order and on two streams.
    *  @param[in] host  messages are carried by the host and use no SMs */
   bool (*sweep_overlaps)(const mg_view_t *v, int n, bool host);
+  /** Whether a sweep of n steps can and should process INTERIOR_FIRST, after an exchange by a
+   * kernel (mg_exchange_by_kernel). NULL: never. */
+  bool (*interior_first)(const mg_view_t *v, int n);
 } mg_backend_overlap_t;
 
 /** What a resident smooth does besides its steps. */
@@ -287,7 +296,8 @@ typedef struct mg_backend {
    *  otherwise out of place; `previous` is then dst. x < 0 stands for a zero vector that is not
    *  stored: the first smooth on a coarse level neither fills nor reads its guess. Halo ghosts of
    *  x must be valid. The backend handles the walls itself and may write the ghosts of x.
-   *  n > 1 and regions other than MG_REGION_ALL only as can_fuse and sweep_overlaps allow. */
+   *  n > 1 and regions other than MG_REGION_ALL only as can_fuse, sweep_overlaps and interior_first
+   *  allow. */
   mg_status_t (*smooth)(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
   /** dst = f - A x; f < 0 means dst = A x. Ghosts of x as for smooth. */
   mg_status_t (*residual)(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);

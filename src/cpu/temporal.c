@@ -45,12 +45,14 @@ static bool is_empty(const box_t *b) {
   return b->first[0] >= b->end[0] || b->first[1] >= b->end[1] || b->first[2] >= b->end[2];
 }
 
-/* The region of a patch as at most 6 boxes; the interior is `margin` cells from halo ghosts.
- * Returns their number. */
-static int boxes_of(const mg_patch_t *p, int margin, mg_region_t region, box_t box[6]) {
+/* The region of a patch of v as at most 6 boxes; the interior is `layers` cells from halo ghosts,
+ * also from those that are cells of v. Returns their number. */
+static int boxes_of(const mg_view_t *v, const mg_patch_t *p, int layers, mg_region_t region,
+                    box_t box[6]) {
   int n = 0;
   box_t rest = {{0, 0, 0}, {p->n[0], p->n[1], p->n[2]}};
   for (int d = 2; d >= 0 && region != MG_REGION_ALL; d--) {
+    const int margin = layers + v->grown[d];
     box_t low = rest, high = rest;
     rest.first[d] = p->wall[d][0] ? 0 : margin < p->n[d] ? margin : p->n[d];
     rest.end[d] = p->wall[d][1] ? p->n[d] : p->n[d] - margin;
@@ -145,7 +147,7 @@ static mg_status_t store_region(const mg_view_t *v, const copy_t *c, int q, cons
   box_t box[6];
   const int layers = mg_layers_of_steps(v->radius, sweep->n + (use ? 1 : 0)),
             even = layers + layers % 2, /* whole coarse cells */
-      n = boxes_of(&v->patch[q], even, region, box);
+      n = boxes_of(v, &v->patch[q], even, region, box);
   for (int b = 0; b < n; b++) {
     const mg_patch_t from = cut(&c->p, &box[b], 1), to = cut(&v->patch[q], &box[b], 1);
     store_copy(&from, MG_U, &to, sweep->dst);

@@ -271,26 +271,16 @@ mg_status_t make_maps(const mg_view_t *v, const job_t &job, maps_t *maps) {
   return MG_OK;
 }
 
-/* @return relative cost */
-double tiling_of(const mg_patch_t &p, int idle_sms, mg_tiling_t *c) {
-  const int extra_planes = 3;
-  double cost;
-  *c = {{OUT_I, OUT_J, 0}, {COL0, ROW0, ROW0}, {BOX_I, X_ROWS, 0}, {}};
-  c->n[0] = (p.n[0] + OUT_I - 1) / OUT_I;
-  c->n[1] = (p.n[1] + OUT_J - 1) / OUT_J;
-  const int planes = mg_planes_of_blocks(p.n[2], (int64_t)c->n[0] * c->n[1], mg_cuda.sms, idle_sms,
-                                         extra_planes, &cost);
-  /* The formulas of a wall need 4 planes in the first and in the last block. */
-  const int rest = p.n[2] % planes;
-  c->cells[2] = planes >= 4 && (rest == 0 || rest >= 4) ? planes : (planes + 3) / 4 * 4;
-  c->box[2] = c->cells[2] + 2 * ROW0;
-  c->n[2] = (p.n[2] + c->cells[2] - 1) / c->cells[2];
-  return cost;
+mg_tiling_t tiling_of(const mg_patch_t &p) {
+  return {{OUT_I, OUT_J, 0},
+          {COL0, ROW0, ROW0},
+          {BOX_I, X_ROWS, 0},
+          {(p.n[0] + OUT_I - 1) / OUT_I, (p.n[1] + OUT_J - 1) / OUT_J, 0}};
 }
 
-/* Whether every patch is large enough, its last tiles and blocks have the cells that the formulas
- * of a wall need, and in each direction it has walls on both sides and several tiles, or enough
- * ghost layers. */
+/* Whether every patch is large enough, its last tiles have the cells that the formulas of a wall
+ * need, and in each direction it has walls on both sides and several tiles, or enough ghost layers.
+ * Pieces at walls in k have the planes that these formulas need, `overhead` at least. */
 bool patches_fit(const mg_view_t *v) {
   const int layers = mg_layers_of_steps(v->radius, MG_MAX_FUSED_SWEEPS_FV4);
   const int tile[3] = {OUT_I, OUT_J, 0}; /* has a wall on one side at most */
@@ -322,9 +312,7 @@ bool mg_cuda_fv4_fused_overlaps(const mg_view_t *v, bool host) {
   bool pays = host;
   for (int q = 0; q < v->n_patches && pays; q++) {
     const mg_patch_t &p = v->patch[q];
-    mg_tiling_t tiling;
-    (void)tiling_of(p, 0, &tiling);
-    pays = mg_overlap_pays(p, tiling, mg_cuda.sms);
+    pays = mg_overlap_pays(mg_columns_of(v, p, tiling_of(p), mg_block_costs_t(), true));
   }
   return pays;
 }
@@ -357,13 +345,11 @@ mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep
       job.low[d] = v->ghost_layers;
     job.low[0] = (v->ghost_layers + aligned - 1) / aligned * aligned;
     MG_TRY(make_maps(v, job, &maps));
-    const mg_tiling_t tiling = mg_tiling_for(
-        region, [&](int idle_sms, mg_tiling_t *c) { return tiling_of(p, idle_sms, c); });
-    /* At a low wall the first block computes four planes twice. */
-    const int missing = p.wall[2][0] ? tiling.n[2] * tiling.cells[2] - p.n[2] : 0;
-    const mg_block_costs_t costs = costs_for(p, tiling);
+    const mg_tiling_t tiling = tiling_of(p);
     mg_pieces_t pieces;
-    MG_TRY(mg_cuda_pieces(mg_pieces_key(p, tiling, costs, region, missing), &pieces));
+    MG_TRY(
+        mg_cuda_pieces(mg_columns_of(v, p, tiling, costs_for(p, tiling), region != MG_REGION_ALL),
+                       region, &pieces));
     job.pieces = pieces.piece;
     if (pieces.n > 0) kernel<<<(unsigned)pieces.n, THREADS, BYTES, mg_cuda.stream>>>(job, maps);
     MG_CUDA_LAUNCHED("fv4_fused");

@@ -54,10 +54,22 @@ static __device__ __forceinline__ void mg_tile_of_block(const mg_region_tiles_t 
   at[2] = t.first[2] + number / t.n[0] / t.n[1];
 }
 
-/** Whether tile `at` along d reads halo ghosts: ghosts that are not outside a wall. */
-inline bool mg_tile_in_ghosts(const mg_patch_t &p, const mg_tiling_t &c, int d, int at) {
+/** Whether tile `at` along d reads halo ghosts: ghosts that are not outside a wall.
+ *  @param[in] grown  ghosts that became cells on each such side (mg_view_t) */
+inline bool mg_tile_in_ghosts(const mg_patch_t &p, const mg_tiling_t &c, int d, int grown, int at) {
   const int first = at * c.cells[d] - c.halo[d], end = first + c.box[d];
-  return (first < 0 && !p.wall[d][0]) || (end > p.n[d] && !p.wall[d][1]);
+  return (first < grown && !p.wall[d][0]) || (end > p.n[d] - grown && !p.wall[d][1]);
+}
+
+/** The tiles along d that read no halo ghosts: inner[0] <= at < inner[1]. */
+inline void mg_inner_tiles(const mg_patch_t &p, const mg_tiling_t &c, int d, int grown,
+                           int inner[2]) {
+  inner[0] = 0;
+  inner[1] = c.n[d];
+  while (inner[0] < inner[1] && mg_tile_in_ghosts(p, c, d, grown, inner[0]))
+    inner[0]++;
+  while (inner[0] < inner[1] && mg_tile_in_ghosts(p, c, d, grown, inner[1] - 1))
+    inner[1]--;
 }
 
 /** List the tiles of a region of a patch.
@@ -67,11 +79,8 @@ inline int mg_region_tiles(const mg_patch_t &p, const mg_tiling_t &c, mg_region_
   int n = 0, blocks = 0;
   mg_tiles_t rest = {{0, 0, 0}, {c.n[0], c.n[1], c.n[2]}};
   for (int d = 2; d >= 0 && region != MG_REGION_ALL; d--) {
-    int inner[2] = {0, c.n[d]};
-    while (inner[0] < inner[1] && mg_tile_in_ghosts(p, c, d, inner[0]))
-      inner[0]++;
-    while (inner[0] < inner[1] && mg_tile_in_ghosts(p, c, d, inner[1] - 1))
-      inner[1]--;
+    int inner[2];
+    mg_inner_tiles(p, c, d, 0, inner);
     for (int side = 0; side < 2 && region == MG_REGION_BOUNDARY; side++) {
       mg_tiles_t side_tiles = rest;
       side_tiles.first[d] = side == 0 ? 0 : inner[1];

@@ -107,15 +107,16 @@ bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
   bool pays = host || v->n_patches == 1;
   for (int q = 0; q < v->n_patches && pays; q++) {
     const mg_patch_t &p = v->patch[q];
-    mg_tiling_t tiling;
-    const bool room = mg_tiling_for_overlap(
-        [&](int idle_sms, mg_tiling_t *c) {
-          return tiling_of(p, MAX_ROWS, n, RESIDUAL_UNUSED, idle_sms, c);
-        },
-        &tiling);
-    pays = (room || host) && mg_overlap_pays(p, tiling, mg_cuda.sms);
+    pays = mg_overlap_pays(
+        mg_columns_of(v, p, tiling_of(p, MAX_ROWS, n, RESIDUAL_UNUSED), mg_block_costs_t(), true));
   }
   return pays;
+}
+
+/* Blocks that wait for another rank must not occupy SMs that a rank on the same GPU needs. */
+bool mg_cuda_interior_first(const mg_view_t *v, int n) {
+  return n > 1 && v->op != MG_OPERATOR_FV4 && mg_cuda.dependent_launches && !mg_cuda.shared &&
+         mg_cuda_fused_overlaps(v, n, false);
 }
 
 bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n) {

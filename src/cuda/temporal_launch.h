@@ -3,6 +3,7 @@
 #ifndef MG_CUDA_TEMPORAL_LAUNCH_H
 #define MG_CUDA_TEMPORAL_LAUNCH_H
 
+#include "cuda/dependent_launch.h"
 #include "cuda/temporal_interpolate.h"
 #include <algorithm>
 extern "C" {
@@ -90,6 +91,8 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
                          p.vec[job.dst] + column,
                          job.previous_out < 0 ? nullptr : p.vec[job.previous_out] + column};
   if (threadIdx.x == 0) {
+    /* Only this thread's requests read ghosts. */
+    if ((int)blockIdx.x >= job.early) mg_cuda_wait_exchange();
     mg_mbarrier_create(arrived, S::ARRIVALS, 1);
     for (int q = first; q < first + S::AHEAD; q++) {
       request<S>(shared, job, maps, t, q, pipeline.requested, arrived);
@@ -178,26 +181,16 @@ inline mg_status_t make_maps(const mg_view_t *v, const job_t &job, mg_vector_t x
   return make_map(v, p, MG_F, false, WIDTH, rows - 2, &m->f);
 }
 
-/* Tiling of a patch into tiles of `rows` rows. `idle_sms`: number of SMs to leave free for
- * messages.
- *  @return relative cost */
-inline double tiling_of(const mg_patch_t &p, int rows, int steps, residual_use_t use, int idle_sms,
-                        mg_tiling_t *c) {
-  const int blocks = MAX_ROWS / rows * mg_cuda.sms, depth = steps + (use != RESIDUAL_UNUSED),
-            margin = margin_of(steps, use);
+/* Tiling of a patch into columns of `rows` rows. */
+inline mg_tiling_t tiling_of(const mg_patch_t &p, int rows, int steps, residual_use_t use) {
+  const int depth = steps + (use != RESIDUAL_UNUSED), margin = margin_of(steps, use);
   const int left = p.wall[0][0] ? 0 : BOX_START;
   /* Columns of a patch with one tile. */
   const int reach = (p.wall[0][1] ? (int)WIDTH : OUT_LEFT + OUT_I) - left;
-  double cost;
-  *c = {{OUT_I, rows - 2 * margin, 0}, {left, margin, depth}, {WIDTH, rows, 0}, {}};
-  c->n[0] = 1 + (std::max(p.n[0] - reach, 0) + OUT_I - 1) / OUT_I;
-  c->n[1] = (p.n[1] + c->cells[1] - 1) / c->cells[1];
-  c->cells[2] =
-      mg_planes_of_blocks(p.n[2], (int64_t)c->n[0] * c->n[1], blocks, idle_sms, depth, &cost);
-  if (use == RESIDUAL_RESTRICTED) c->cells[2] += c->cells[2] % 2;
-  c->box[2] = c->cells[2] + 2 * depth;
-  c->n[2] = (p.n[2] + c->cells[2] - 1) / c->cells[2];
-  return cost;
+  mg_tiling_t c = {{OUT_I, rows - 2 * margin, 0}, {left, margin, depth}, {WIDTH, rows, 0}, {}};
+  c.n[0] = 1 + (std::max(p.n[0] - reach, 0) + OUT_I - 1) / OUT_I;
+  c.n[1] = (p.n[1] + c.cells[1] - 1) / c.cells[1];
+  return c;
 }
 
 /* Interpolated input of a sweep: vector `vec` of the coarse patch p. */
@@ -249,13 +242,18 @@ static mg_status_t launch(const mg_view_t *v, job_t &job, const mg_sweep_t *swee
   ready = true;
   MG_TRY(make_maps(v, job, sweep->x, sweep->previous, S::ROWS, &maps));
   if (S::INTERPOLATED) MG_TRY(set_source(*source, S::SOURCE_ROWS, job, &maps));
-  const mg_tiling_t tiling = mg_tiling_for(region, [&](int idle_sms, mg_tiling_t *c) {
-    return tiling_of(job.l.p, S::ROWS, S::STEPS, S::USE, idle_sms, c);
-  });
   mg_pieces_t pieces;
-  MG_TRY(mg_cuda_pieces(mg_pieces_key(job.l.p, tiling, costs<S>(), region, 0), &pieces));
+  MG_TRY(mg_cuda_pieces(mg_columns_of(v, job.l.p, tiling_of(job.l.p, S::ROWS, S::STEPS, S::USE),
+                                      costs<S>(), region != MG_REGION_ALL),
+                        region, &pieces));
   job.pieces = pieces.piece;
-  if (pieces.n > 0)
+  job.early = pieces.early;
+  const bool beside = region == MG_REGION_INTERIOR_FIRST && mg_cuda.exchange_beside;
+  mg_cuda.exchange_beside = false;
+  if (beside && pieces.early < pieces.n)
+    mg_cuda_launch_dependent_shared(fused_sweeps<S>, (unsigned)pieces.n, S::THREADS, S::BYTES, job,
+                                    maps);
+  else if (pieces.n > 0)
     fused_sweeps<S><<<(unsigned)pieces.n, S::THREADS, S::BYTES, mg_cuda.stream>>>(job, maps);
   return MG_OK;
 }

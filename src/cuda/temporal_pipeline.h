@@ -35,6 +35,7 @@ struct job_t {
   mg_real_t c1[MG_MAX_FUSED_SWEEPS], c2[MG_MAX_FUSED_SWEEPS];
   int low[3];               /* cells below cell 0 that the tensor maps include */
   const mg_piece_t *pieces; /* planes that each block writes */
+  int early;                /* blocks from this number on read halo ghosts */
   mg_real_t *coarse;        /* RESIDUAL_RESTRICTED: coarse cell (0, 0, 0), and its strides */
   ptrdiff_t coarse_jstride, coarse_kstride;
   unsigned long long *maximum; /* RESIDUAL_NORM */

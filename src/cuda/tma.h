@@ -36,33 +36,6 @@ mg_status_t mg_cuda_has_tma(bool *has);
  *  @return MG_OK, MG_ERR_DEVICE if the driver rejects it */
 mg_status_t mg_cuda_tma_map(const mg_box_array_t *array, int width, int rows, CUtensorMap *map);
 
-/** Choose the number of planes that each block traverses with its tile.
- *
- *  More planes per block mean fewer planes computed twice. More blocks mean less idle time in the
- *  last wave.
- *  @param n          planes of the level
- *  @param tiles      tiles per plane
- *  @param resident   blocks that run at the same time
- *  @param idle       block slots to leave free in the last wave for other work
- *  @param depth      planes that a block computes before its first and after its last one
- *  @param[out] cost_out  relative cost; may be NULL
- *  @return planes per block */
-inline int mg_planes_of_blocks(int n, int64_t tiles, int64_t resident, int64_t idle, int depth,
-                               double *cost_out) {
-  int best = n;
-  double min_cost = 1e300;
-  for (int slabs = 1; slabs <= 64 && slabs <= n; slabs++) {
-    const int planes = (n + slabs - 1) / slabs;
-    const int64_t blocks = tiles * ((n + planes - 1) / planes) + idle,
-                  waves = (blocks + resident - 1) / resident;
-    /* On average half of the stages run in the extra planes; the first two stages arrive late. */
-    const double cost = (double)waves * (planes + depth + 1);
-    if (cost < min_cost) min_cost = cost, best = planes;
-  }
-  if (cost_out) *cost_out = min_cost;
-  return best;
-}
-
 static __device__ __forceinline__ unsigned mg_shared_address(const void *p) {
   return (unsigned)__cvta_generic_to_shared(p);
 }

@@ -32,6 +32,7 @@ typedef struct {
   int radius;        /**< ghost layers that the operator reads */
   int ghost_layers;  /**< allocated ghost layers; more than `radius` if sweeps are fused */
   int wall_layers;   /**< allocated ghost layers outside walls */
+  int grown[3];      /**< ghost layers that are cells of this view, at sides without walls */
   int64_t cells;     /**< total over the patches here */
   bool alpha_varies; /**< alpha varies and is stored in MG_ALPHA, with a = 1 */
   mg_operator_t op;

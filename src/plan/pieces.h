@@ -25,9 +25,13 @@ typedef struct {
                           blocks of adjacent columns stay together; 0: no limit */
   double share;      /**< with two columns or more per slot, a piece takes at most this part of the
                           time that its slot has left, 0 < share <= 1 */
+  int inner[3][2];   /**< columns and planes, first and end along i, j and k, that do not depend on
+                          messages; the others are late */
+  int busy;          /**< slots that carry messages at first */
+  int delay;         /**< time until messages have arrived, in planes */
 } mg_columns_t;
 
-/** Planes first <= k < end of column (i, j). */
+/** Planes first <= k < end of column (i, j). A piece is late if any of them is. */
 typedef struct {
   int i, j, first, end;
 } mg_piece_t;
@@ -40,8 +44,12 @@ typedef struct {
  *  the next piece goes to the slot that is free first (Graham 1969), and is cut where the time ends
  *  (McNaughton 1959). A share below 1 leaves small pieces for the end, which even out that blocks
  *  do not all run at the same speed (Polychronopoulos and Kuck 1987).
+ *
+ *  Late pieces are last. Their height is chosen too: high ones cost less overhead, but more SMs
+ * wait for the messages.
  *  @param[out] pieces  the caller frees it
+ *  @param[out] early   number of pieces that are not late
  *  @return MG_OK, MG_ERR_MEMORY */
-mg_status_t mg_columns_cut(const mg_columns_t *columns, mg_piece_t **pieces, int *n);
+mg_status_t mg_columns_cut(const mg_columns_t *columns, mg_piece_t **pieces, int *n, int *early);
 
 #endif

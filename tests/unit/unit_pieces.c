@@ -1,7 +1,9 @@
 /* Pieces of tile columns: they cover every plane once, start where they may, have no more planes
- * than allowed, and keep all slots busy. The first ones form a square. */
+ * than allowed, and keep all slots busy. The first ones form a square. Pieces that depend on
+ * messages are last, and the others contain no plane that does. */
 #include "plan/pieces.h"
 #include "tests/lib/test.h"
+#include <stdint.h>
 #include <stdlib.h>
 
 static bool at_wall(const mg_columns_t *c, int d, int at) {
@@ -12,21 +14,32 @@ static double cost_of(const mg_columns_t *c, int i, int j) {
   return c->cost[at_wall(c, 0, i)][at_wall(c, 1, j)] * (j == c->n[1] - 1 ? c->last_j : 1.0);
 }
 
-/* Each column's pieces, in their order, cover its planes without a gap. */
+/* The pieces cover each plane of each column once. */
 static bool covers(const mg_columns_t *c, const mg_piece_t *piece, int n) {
-  int *reached = calloc((size_t)(c->n[0] * c->n[1]), sizeof *reached);
-  bool right = reached != NULL;
+  char *covered = calloc((size_t)(c->n[0] * c->n[1]), (size_t)c->planes);
+  bool right = covered != NULL;
+  int64_t planes = 0;
   for (int b = 0; b < n && right; b++) {
     const mg_piece_t *p = &piece[b];
-    right = p->i >= 0 && p->i < c->n[0] && p->j >= 0 && p->j < c->n[1] &&
-            p->first == reached[p->i + p->j * c->n[0]] && p->first < p->end &&
-            p->end <= c->planes && p->first % c->step == 0;
-    if (right) reached[p->i + p->j * c->n[0]] = p->end;
+    right = p->i >= 0 && p->i < c->n[0] && p->j >= 0 && p->j < c->n[1] && p->first >= 0 &&
+            p->first < p->end && p->end <= c->planes && p->first % c->step == 0;
+    for (int k = p->first; k < p->end && right; k++) {
+      char *at = &covered[(size_t)(p->i + p->j * c->n[0]) * (size_t)c->planes + (size_t)k];
+      right = *at == 0;
+      *at = 1;
+    }
+    planes += p->end - p->first;
   }
-  for (int q = 0; q < c->n[0] * c->n[1] && right; q++)
-    right = reached[q] == c->planes;
-  free(reached);
-  return right;
+  free(covered);
+  return right && planes == (int64_t)c->n[0] * c->n[1] * c->planes;
+}
+
+static bool is_early(const mg_columns_t *c, const mg_piece_t *p) {
+  const int first[3] = {p->i, p->j, p->first}, end[3] = {p->i + 1, p->j + 1, p->end};
+  bool early = true;
+  for (int d = 0; d < 3; d++)
+    early = early && first[d] >= c->inner[d][0] && end[d] <= c->inner[d][1];
+  return early;
 }
 
 static double time_of_piece(const mg_columns_t *c, const mg_piece_t *p) {
@@ -35,16 +48,20 @@ static double time_of_piece(const mg_columns_t *c, const mg_piece_t *p) {
 }
 
 /* Time until all blocks have ended, if each starts when a slot is free.
+ *  @param[in] early  number of pieces that need no message
  *  @param[in] limit  time of all slots
  *  @param[in,out] share  the largest part of the time left that a piece takes, of pieces for which
  *                        `share` of it is enough for several times the overhead */
-static double time_of(const mg_columns_t *c, const mg_piece_t *piece, int n, double limit,
-                      double *share) {
+static double time_of(const mg_columns_t *c, const mg_piece_t *piece, int n, int early,
+                      double limit, double *share) {
   double *time = calloc((size_t)c->slots, sizeof *time), last = 0.0, most = 0.0;
+  for (int s = 0; s < c->busy && time; s++)
+    time[s] = c->delay;
   for (int b = 0; b < n && time; b++) {
     int slot = 0;
     for (int s = 1; s < c->slots; s++)
       if (time[s] < time[slot]) slot = s;
+    if (b >= early && time[slot] < c->delay) time[slot] = c->delay;
     const double left = limit - time[slot], takes = time_of_piece(c, &piece[b]);
     if (*share * left > 10.0 * c->overhead && takes > most * left) most = takes / left;
     time[slot] += takes;
@@ -59,9 +76,10 @@ static bool is_limited(const mg_columns_t *c) {
   return c->most > 0 && c->n[0] * c->n[1] >= 2 * c->slots;
 }
 
-/* Time if the columns were cut only where they must be and no slot was ever idle. */
-static double least_time(const mg_columns_t *c) {
-  const int more = is_limited(c) ? (c->planes - 1) / c->most : 0;
+/* Time if the columns were cut only where they must be and no slot was ever idle.
+ *  @param[in] parts  of a column, which are cut separately */
+static double least_time(const mg_columns_t *c, int parts) {
+  const int more = parts - 1 + (is_limited(c) ? (c->planes - 1) / c->most : 0);
   double work = 0.0;
   for (int j = 0; j < c->n[1]; j++)
     for (int i = 0; i < c->n[0]; i++)
@@ -86,18 +104,19 @@ static bool forms_square(const mg_columns_t *c, const mg_piece_t *piece) {
 
 static void check_cut(mg_columns_t c) {
   mg_piece_t *piece;
-  int n;
-  CHECK_INT(mg_columns_cut(&c, &piece, &n), MG_OK);
+  int n, early;
+  CHECK_INT(mg_columns_cut(&c, &piece, &n, &early), MG_OK);
+  CHECK_INT(early, n);
   CHECK(covers(&c, piece, n));
   for (int b = 0; b < n && is_limited(&c); b++)
     CHECK(piece[b].end - piece[b].first <= c.most);
   if (c.n[0] * c.n[0] > 2 * c.slots && c.n[1] * c.n[1] > 2 * c.slots)
     CHECK(forms_square(&c, piece));
   double share = c.share;
-  const double time = time_of(&c, piece, n, 1e300, &share), least = least_time(&c),
+  const double time = time_of(&c, piece, n, n, 1e300, &share), least = least_time(&c, 1),
                ratio = time / least;
   share = c.share;
-  (void)time_of(&c, piece, n, time, &share);
+  (void)time_of(&c, piece, n, n, time, &share);
   if (c.n[0] * c.n[1] >= 2 * c.slots) CHECK(share <= 1.05 * c.share);
   /* Small pieces at the end have their overhead. */
   const double more = c.share < 1.0 ? 0.05 : 0.0, limit = least > 20 * c.overhead  ? 1.1 + more
@@ -106,6 +125,34 @@ static void check_cut(mg_columns_t c) {
   if (!test_count(ratio < limit, __FILE__, __LINE__, "the time of the pieces"))
     fprintf(stderr, "  %d x %d columns of %d planes, step %d, %d slots: %.3f of the least\n",
             c.n[0], c.n[1], c.planes, c.step, c.slots, ratio);
+  free(piece);
+}
+
+/* A patch with a neighbor at the low or high side in k, or neighbors at all sides, of which a piece
+ * reads `depth` ghosts. Each piece costs its overhead, and each slot may wait for the messages. */
+static void check_late(mg_columns_t c, bool low, bool all_sides, int depth) {
+  mg_piece_t *piece;
+  int n, early, n_right = 0;
+  if (low || all_sides) c.inner[2][0] = depth;
+  if (!low || all_sides) c.inner[2][1] -= depth;
+  for (int d = 0; d < 2 && all_sides; d++) {
+    c.inner[d][0] = 1;
+    c.inner[d][1] = c.n[d] > 2 ? c.n[d] - 1 : 1;
+  }
+  c.busy = c.slots / 5;
+  c.delay = 15;
+  CHECK_INT(mg_columns_cut(&c, &piece, &n, &early), MG_OK);
+  CHECK(covers(&c, piece, n));
+  for (int b = 0; b < n; b++)
+    n_right += b >= early || is_early(&c, &piece[b]);
+  CHECK_INT(n_right, n);
+  double share = c.share;
+  const double time = time_of(&c, piece, n, early, 1e300, &share),
+               least = least_time(&c, all_sides ? 3 : 2) + c.delay;
+  if (!test_count(time < 1.3 * least || least < 20 * c.overhead, __FILE__, __LINE__,
+                  "the time of pieces beside messages"))
+    fprintf(stderr, "  %d x %d columns of %d planes, step %d, %d slots: %.1f, %.1f at least\n",
+            c.n[0], c.n[1], c.planes, c.step, c.slots, time, least);
   free(piece);
 }
 
@@ -128,12 +175,17 @@ int main(void) {
                               step,
                               slots[s],
                               0,
-                              1.0};
+                              1.0,
+                              {{0, tiles[t][0]}, {0, tiles[t][1]}, {0, planes[p]}},
+                              0,
+                              0};
             check_cut(c);
             c.share = 0.5;
             check_cut(c);
             c.most = 64;
             check_cut(c);
+            for (int sides = 0; sides < 3 && slots[s] % 33 == 0; sides++)
+              check_late(c, sides == 1, sides == 2, 4);
           }
   return TEST_RESULT();
 }
