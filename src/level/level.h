@@ -24,11 +24,13 @@ typedef struct mg_profile mg_profile_t;
 /** A sweep, and the vectors whose ghosts it reads. */
 typedef struct {
   mg_sweep_t sweep;
-  int halo[3], n_halo; /**< MG_F first */
+  mg_vector_t halo[3]; /**< MG_F first */
+  int n_halo;
   mg_view_t grown;     /**< the patches and the ghosts that the sweep computes too, unless it
                           computes a residual; no patches: it computes no ghosts */
   bool resident;       /**< is a resident sweep (backend.h) */
   bool overlaps;       /**< the interior is processed while messages are in flight */
+  bool interior_first; /**< the same in one launch */
   bool has_residual;   /**< can also compute the residual of its result */
   bool interpolates;   /**< can also interpolate its input from the next coarser level */
 } mg_scheduled_sweep_t;

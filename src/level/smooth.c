@@ -44,13 +44,29 @@ static mg_status_t grow_sweeps(const mg_level_t *level, mg_schedule_t *s) {
   return MG_OK;
 }
 
-/* Regions do not distinguish cells from ghosts of grown patches, so their sweeps do not overlap. */
-static bool overlaps(const mg_level_t *level, int n) {
+static mg_exchange_t *exchange_of(const mg_level_t *level, const mg_scheduled_sweep_t *s) {
+  return s->sweep.n > 1 ? level->halo_deep : level->halo;
+}
+
+static const mg_view_t *view_of(const mg_level_t *level, const mg_scheduled_sweep_t *s) {
+  return s->grown.patch ? &s->grown : mg_level_view(level);
+}
+
+static bool overlaps(const mg_level_t *level, const mg_scheduled_sweep_t *s) {
   const mg_backend_t *backend = level->backend;
-  const mg_exchange_t *exchange = n > 1 ? level->halo_deep : level->halo;
-  return !level->one_exchange && backend->overlap.stream_fork &&
+  const mg_exchange_t *exchange = exchange_of(level, s);
+  if (s->grown.patch && s->sweep.n == 1) return false; /* its regions do not know grown patches */
+  return s->n_halo > 0 && !s->interior_first && backend->overlap.stream_fork &&
          mg_exchange_has_messages(exchange) &&
-         backend->overlap.sweep_overlaps(mg_level_view(level), n, mg_exchange_host_only(exchange));
+         backend->overlap.sweep_overlaps(view_of(level, s), s->sweep.n,
+                                         mg_exchange_host_only(exchange));
+}
+
+static bool begins_with_interior(const mg_level_t *level, const mg_scheduled_sweep_t *s) {
+  const mg_backend_t *backend = level->backend;
+  return s->n_halo > 0 && mg_exchange_by_kernel(exchange_of(level, s)) &&
+         backend->overlap.interior_first &&
+         backend->overlap.interior_first(view_of(level, s), s->sweep.n);
 }
 
 /* Whether the last sweep can also compute the residual of its result (mg_smooth_has_residual). */
@@ -103,8 +119,10 @@ static mg_status_t set_schedules(mg_level_t *level, int max_fused) {
     MG_TRY(
         mg_schedule_create(level->steps, level->n_steps, level->fused_sweeps, in_place, zero, s));
     if (level->one_exchange) MG_TRY(grow_sweeps(level, s));
-    for (int q = 0; q < s->n; q++)
-      s->sweep[q].overlaps = overlaps(level, s->sweep[q].sweep.n);
+    for (int q = 0; q < s->n; q++) {
+      s->sweep[q].interior_first = begins_with_interior(level, &s->sweep[q]);
+      s->sweep[q].overlaps = overlaps(level, &s->sweep[q]);
+    }
     any_cannot = !can_compute_residual(level, s);
     MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
     s->sweep[s->n - 1].has_residual = any_cannot == 0.0;
@@ -143,9 +161,9 @@ typedef struct {
   mg_vector_t dst;
 } residual_output_t;
 
-static mg_status_t exchange_all(mg_level_t *level, mg_exchange_t *exchange, const int *vec, int n) {
-  for (int v = 0; v < n; v++)
-    MG_TIMED(level, MG_TIME_HALO, mg_exchange_run(exchange, vec[v], vec[v]));
+static mg_status_t exchange_all(mg_level_t *level, mg_exchange_t *exchange, const mg_vector_t *vec,
+                                int n, bool beside) {
+  if (n > 0) MG_TIMED(level, MG_TIME_HALO, mg_exchange_halo(exchange, vec, n, beside));
   return MG_OK;
 }
 
@@ -176,7 +194,7 @@ static mg_status_t run_region(mg_level_t *level, const mg_scheduled_sweep_t *s, 
   const mg_pending_interpolation_t *input = fused.input;
   const residual_output_t *output = fused.output;
   const mg_sweep_t *sweep = &s->sweep;
-  const mg_view_t *view = s->grown.patch && !input && !output ? &s->grown : mg_level_view(level);
+  const mg_view_t *view = !input && !output ? view_of(level, s) : mg_level_view(level);
   if (s->resident)
     MG_TIMED(level, MG_TIME_SMOOTH, run_resident(level, sweep, fused));
   else if (input)
@@ -197,22 +215,22 @@ static mg_status_t run_region(mg_level_t *level, const mg_scheduled_sweep_t *s, 
  * This is safe out of place: no cell is written that is sent or that another cell reads. It is safe
  * for colored steps in place too: no interior cell is sent. No boundary cell reads one before it is
  * updated, since cells of one color read only the other color. */
-static mg_status_t run_overlapped(mg_level_t *level, const mg_scheduled_sweep_t *s, const int *vec,
-                                  int n, fused_t fused) {
+static mg_status_t run_overlapped(mg_level_t *level, const mg_scheduled_sweep_t *s,
+                                  const mg_vector_t *vec, int n, fused_t fused) {
   const mg_backend_t *backend = level->backend;
-  mg_exchange_t *exchange = s->sweep.n > 1 ? level->halo_deep : level->halo;
+  mg_exchange_t *exchange = exchange_of(level, s);
   const bool host = mg_exchange_needs_host(exchange);
   MG_TRY(backend->overlap.stream_fork());
   if (host)
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_begin(exchange, vec[0], vec[0]));
   else
-    MG_TRY(exchange_all(level, exchange, vec, n));
+    MG_TRY(exchange_all(level, exchange, vec, n, false));
   backend->overlap.stream_switch();
   MG_TRY(run_region(level, s, MG_REGION_INTERIOR, fused));
   backend->overlap.stream_switch();
   if (host) {
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_finish(exchange, vec[0], vec[0]));
-    MG_TRY(exchange_all(level, exchange, vec + 1, n - 1));
+    MG_TRY(exchange_all(level, exchange, vec + 1, n - 1, false));
   }
   MG_TRY(run_region(level, s, MG_REGION_BOUNDARY, fused));
   return backend->overlap.stream_join();
@@ -223,11 +241,12 @@ static mg_status_t run_overlapped(mg_level_t *level, const mg_scheduled_sweep_t 
 static mg_status_t run_sweep(mg_level_t *level, const mg_scheduled_sweep_t *s, bool same_f,
                              fused_t fused) {
   const int skip = same_f && s->n_halo > 0 && s->halo[0] == MG_F, n = s->n_halo - skip;
-  mg_exchange_t *exchange = s->sweep.n > 1 ? level->halo_deep : level->halo;
+  mg_exchange_t *exchange = exchange_of(level, s);
   if (s->overlaps && !level->profile && n > 0)
     return run_overlapped(level, s, s->halo + skip, n, fused);
-  if (exchange) MG_TRY(exchange_all(level, exchange, s->halo + skip, n));
-  return run_region(level, s, MG_REGION_ALL, fused);
+  const bool beside = s->interior_first && !level->profile && n > 0;
+  if (exchange) MG_TRY(exchange_all(level, exchange, s->halo + skip, n, beside));
+  return run_region(level, s, beside ? MG_REGION_INTERIOR_FIRST : MG_REGION_ALL, fused);
 }
 
 /* The vector that replaces `vec` if MG_U and MG_TMP exchange their roles. */
@@ -241,14 +260,14 @@ static void exchange_roles(mg_scheduled_sweep_t *s) {
   for (int v = 0; v < 4; v++)
     *vec[v] = other_vector(*vec[v]);
   for (int v = 0; v < s->n_halo; v++)
-    s->halo[v] = other_vector((mg_vector_t)s->halo[v]);
+    s->halo[v] = other_vector(s->halo[v]);
 }
 
 /* Let a sweep read no iterate, because the interpolation replaces it: no ghosts to exchange. */
 static void drop_iterate(mg_scheduled_sweep_t *s) {
   int n = 0;
   for (int v = 0; v < s->n_halo; v++)
-    if (s->halo[v] != (int)s->sweep.x) s->halo[n++] = s->halo[v];
+    if (s->halo[v] != s->sweep.x) s->halo[n++] = s->halo[v];
   s->n_halo = n;
   s->sweep.x = MG_NO_VECTOR;
 }
