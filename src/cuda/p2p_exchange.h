@@ -1,7 +1,7 @@
 /* Peer-to-peer exchange: kernels store messages directly into the memory of another rank's GPU.
  *
  * Each pair of ranks has four slots for the messages in one direction, in the receiver's window,
- * used in turn. A small message travels as 16-byte words. Each half of a word holds half of a
+ * used cyclically. A small message travels as 16-byte words. Each half of a word holds half of a
  * double and the message number, so the receiver polls the words themselves. No fence and no flag
  * separates the store from the reader, at the cost of twice the bytes. A large message travels
  * unencoded, in tiles. After each tile the sender raises a counter beside the slots.
@@ -29,7 +29,7 @@ enum {
    *  in GDOF/s, with 0, 1024, 8192, 16384, 32768 and 65536: 4.56, 4.56, 4.72, 4.72, 4.69, 4.69
    *  (docs/transports.md). */
   MG_CUDA_WORDS_VALUES = 16384,
-  /** Vectors of a launch at most, each a message of its own, and slots of messages. */
+  /** Maximum number of vectors of a launch, each in a separate message; slots of messages. */
   MG_P2P_MAX_VECTORS = 2,
   MG_P2P_SLOTS = 2 * MG_P2P_MAX_VECTORS
 };
