@@ -31,12 +31,16 @@ inline int mg_cuda_block_threads(int64_t cells) {
 /* Loops over cells are not unrolled: a thread has one or two cells, and instruction fetches are
  * expensive (docs/performance.md). */
 
+/** Factors of sums over a level with one cell per thread (krylov_cells.h): three sets. A set has a
+ *  row for each i, padded to whole groups, and a group that is loaded but not added. */
+enum { MG_SUM_GROUP = 25, MG_SUM_FACTORS = 8 * 75 };
+
 /** Shared-memory scratch of the block. */
 struct mg_block_shared_t {
   unsigned long long digit[MG_SUM_LIMBS];
   union {
     double lane_sum[MG_BLOCK_MAX_THREADS];
-    double2 pair[MG_BLOCK_MAX_THREADS]; /* factors of a dot product */
+    double2 factors[3][MG_SUM_FACTORS];
   };
   mg_real_t value[2][MG_BLOCK_PAIRED_CELLS];
   double scalar;
@@ -63,6 +67,7 @@ struct mg_block_pair_t {
 /** Per-thread view of a level that consists of one patch, a cube. */
 struct mg_block_level_t {
   static constexpr bool has_many_cells = true; /* a thread may have several cells */
+  static constexpr bool shares_barriers = false;
   const mg_cuda_patch_t *l;
   mg_block_shared_t *s;
   mg_divisor_t row; /* cells per side */

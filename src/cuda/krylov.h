@@ -3,6 +3,7 @@
 #define MG_CUDA_KRYLOV_H
 
 #include "cuda/block_smoother.h"
+#include "cuda/krylov_cells.h"
 
 /** Solver method and stopping criteria. */
 struct mg_bottom_job_t {
@@ -26,22 +27,6 @@ static __device__ __noinline__ void mg_block_smooth(const mg_cuda_patch_t *l, mg
   }
   __syncthreads();
 }
-
-/** The vectors of one cell, in registers: the part of block_level.h's interface that reads no other
- *  cell. */
-struct mg_cell_vectors_t {
-  mg_real_t x[MG_N_VECTORS];
-
-  __device__ __forceinline__ void axpby(mg_vector_t dst, double alpha, mg_vector_t a, double beta,
-                                        mg_vector_t b) {
-    x[dst] = b < 0 ? MG_REAL(alpha) * x[a] : mg_fma(MG_REAL(alpha), x[a], MG_REAL(beta) * x[b]);
-  }
-  __device__ __forceinline__ void multiply(mg_vector_t dst, mg_vector_t a, mg_vector_t b) {
-    x[dst] = x[a] * x[b];
-  }
-  __device__ __forceinline__ void shift(mg_vector_t a, double value) { x[a] += MG_REAL(value); }
-  __device__ __forceinline__ void clear(mg_vector_t a) { x[a] = 0.0; }
-};
 
 /** A level of one cell, by value. */
 struct mg_one_cell_level_t {
@@ -85,77 +70,6 @@ struct mg_one_cell_t : mg_cell_vectors_t {
   }
 };
 
-/** A level of a 7-point operator with one cell, or none, in the registers of each thread of the
- *  block. Same interface as block_level.h. Neighbors' values and factors of sums go through shared
- *  memory. */
-template <bool varies> struct mg_thread_cell_t : mg_cell_vectors_t {
-  static constexpr bool has_many_cells = false;
-  const mg_cuda_patch_t *l;
-  mg_block_shared_t *s;
-  int n, cells, number; /**< cells per side, of the level; this thread's cell, or any if none */
-  bool there;           /**< whether this thread has a cell */
-  mg_places7_t near;
-  mg_row_t row;
-
-  __device__ __forceinline__ mg_thread_cell_t(const mg_block_level_t &level, mg_real_t f,
-                                              mg_real_t u)
-      : l(level.l), s(level.s), n(level.row.n), cells(level.cells),
-        number(min((int)threadIdx.x, level.cells - 1)), there((int)threadIdx.x < level.cells) {
-    const int3 at = level.cell(number);
-    const int stride[3] = {1, n, n * n};
-    near = level.places(stride, at);
-    row = mg_row<varies>(l, at.x, at.y, at.z);
-    x[MG_DINV] = level.vec(MG_DINV)[level.offset(at)];
-    x[MG_F] = f;
-    x[MG_U] = u;
-  }
-
-  template <bool fv4, bool alpha_varies>
-  __device__ __forceinline__ void residual(mg_vector_t dst, mg_vector_t a, mg_vector_t f) {
-    __syncthreads();
-    if (there) s->value[0][number] = x[a];
-    __syncthreads();
-    const mg_real_t ax = mg_row_apply(l, row, mg_values7(near, s->value[0] + number, l->order));
-    x[dst] = f < 0 ? ax : x[f] - ax;
-  }
-
-  __device__ __forceinline__ double max_norm(mg_vector_t a) const {
-    const unsigned long long bits =
-        mg_max_of_block(there ? mg_max_bits((double)x[a]) : 0ULL, (int)threadIdx.x,
-                        (int)blockDim.x / 32, s->warp_max);
-    __syncthreads();
-    const double norm = __longlong_as_double((long long)bits);
-    return isfinite(norm) ? norm : NAN;
-  }
-
-  /** As in block_level.h for a single brick: rows of j and k, then i. */
-  __device__ __forceinline__ double dot(mg_vector_t a, mg_vector_t b) const {
-    /* 1 x: fma(x, 1, sum) is sum + x. */
-    if (there) s->pair[number] = {(double)x[a], b < 0 ? 1.0 : (double)x[b]};
-    __syncthreads();
-    if (threadIdx.x < 32) sum_of_pairs(s, n);
-    __syncthreads();
-    const double sum = s->scalar;
-    return isfinite(sum) ? sum + 0.0 : NAN;
-  }
-
-private:
-  /* By the first warp. Not inlined: the loop is unrolled, and a solver has several sums. */
-  static __device__ __noinline__ void sum_of_pairs(mg_block_shared_t *s, int n) {
-    const int lane = min((int)threadIdx.x, n - 1);
-    double sum = 0.0;
-#pragma unroll 5
-    for (int c = lane; c < n * n * n; c += n) {
-      const double2 p = s->pair[c];
-      sum = fma(p.x, p.y, sum);
-    }
-    double total = __shfl_sync(0xffffffff, sum, 0);
-    for (int i = 1; i < n; i++)
-      total += __shfl_sync(0xffffffff, sum, i);
-    if (threadIdx.x == 0) s->scalar = total;
-  }
-};
-
 /** The solver as seen by one thread, on a level type with the interface of mg_block_level_t. */
 template <typename level_t, bool fv4, bool colored, bool varies> struct mg_krylov_t : level_t {
   using level_t::axpby;
@@ -177,8 +91,21 @@ template <typename level_t, bool fv4, bool colored, bool varies> struct mg_krylo
   }
 
   __device__ void test(mg_vector_t residual_vector) {
-    const double norm = max_norm(residual_vector);
-    done = done || !(norm >= reduction * norm0) || norm == 0.0;
+    if constexpr (level_t::shares_barriers) {
+      this->test_later(residual_vector, reduction * norm0);
+    } else {
+      const double norm = max_norm(residual_vector);
+      done = done || !(norm >= reduction * norm0) || norm == 0.0;
+    }
+  }
+
+  /** Whether the last test has ended the iteration.
+   *  @param after_barrier  a residual or a sum has followed the test */
+  __device__ bool ended(bool after_barrier) {
+    if constexpr (level_t::shares_barriers)
+      return after_barrier && this->test_ended();
+    else
+      return done;
   }
 
   __device__ void apply_preconditioned(mg_vector_t dst, mg_vector_t x) {
@@ -187,6 +114,24 @@ template <typename level_t, bool fv4, bool colored, bool varies> struct mg_krylo
   }
 
   __device__ void remove_mean(mg_vector_t x) { shift(x, -(dot(x, MG_NO_VECTOR) / (double)cells)); }
+
+  /** a b and a a. */
+  __device__ double2 dots(mg_vector_t a, mg_vector_t b) {
+    if constexpr (level_t::shares_barriers) {
+      return level_t::dots(a, b);
+    } else {
+      const double square = dot(a, a);
+      return make_double2(dot(a, b), square);
+    }
+  }
+
+  /** a / b * (c / d). */
+  __device__ double product_of_quotients(double a, double b, double c, double d) const {
+    if constexpr (level_t::shares_barriers)
+      return level_t::product_of_quotients(a, b, c, d);
+    else
+      return a / b * (c / d);
+  }
 
   __device__ static bool unusable(double quotient) {
     return quotient == 0.0 || !isfinite(quotient);
@@ -204,17 +149,20 @@ template <typename level_t, bool fv4, bool colored, bool varies> struct mg_krylo
       axpby(MG_U, 1.0, MG_U, alpha, MG_TMP);
       axpby(MG_KRYLOV_S, 1.0, MG_KRYLOV_R, -alpha, MG_KRYLOV_AP);
       test(MG_KRYLOV_S);
-      if (done) return;
+      if (ended(false)) return;
       apply_preconditioned(MG_KRYLOV_AS, MG_KRYLOV_S);
-      const double as_dot_as = dot(MG_KRYLOV_AS, MG_KRYLOV_AS);
-      const double omega = dot(MG_KRYLOV_AS, MG_KRYLOV_S) / as_dot_as;
+      if (ended(true)) return;
+      const double2 as_dot = dots(MG_KRYLOV_AS, MG_KRYLOV_S);
+      const double as_dot_as = as_dot.y;
+      const double omega = as_dot.x / as_dot_as;
       if (as_dot_as == 0.0 || unusable(omega)) return;
       axpby(MG_U, 1.0, MG_U, omega, MG_TMP);
       axpby(MG_KRYLOV_R, 1.0, MG_KRYLOV_S, -omega, MG_KRYLOV_AS);
       test(MG_KRYLOV_R);
-      if (done) return;
+      if (ended(false)) return;
       const double rho_next = dot(MG_KRYLOV_R, MG_KRYLOV_R0);
-      const double beta = rho_next / rho * (alpha / omega);
+      if (ended(true)) return;
+      const double beta = product_of_quotients(rho_next, rho, alpha, omega);
       if (unusable(beta)) return;
       axpby(MG_KRYLOV_P, 1.0, MG_KRYLOV_P, -omega, MG_KRYLOV_AP);
       axpby(MG_KRYLOV_P, 1.0, MG_KRYLOV_R, beta, MG_KRYLOV_P);
@@ -233,9 +181,10 @@ template <typename level_t, bool fv4, bool colored, bool varies> struct mg_krylo
       axpby(MG_U, 1.0, MG_U, alpha, MG_KRYLOV_P);
       axpby(MG_KRYLOV_R, 1.0, MG_KRYLOV_R, -alpha, MG_KRYLOV_AP);
       test(MG_KRYLOV_R);
-      if (done) return;
+      if (ended(false)) return;
       multiply(MG_KRYLOV_S, MG_DINV, MG_KRYLOV_R);
       const double rho_next = dot(MG_KRYLOV_R, MG_KRYLOV_S);
+      if (ended(true)) return;
       axpby(MG_KRYLOV_P, 1.0, MG_KRYLOV_S, rho_next / rho, MG_KRYLOV_P);
       rho = rho_next;
     }
@@ -292,17 +241,31 @@ static __device__ __forceinline__ bool mg_has_thread_per_cell(const mg_block_lev
          job.method != MG_BOTTOM_SMOOTHER;
 }
 
-/** Solve a level with one cell per thread. All threads of the block must call this.
+/** Solve a level with one cell per thread. All threads of the block call this; only those of warps
+ *  with cells compute, and the others join their barriers.
  *  @param[in] f, u  of this thread's cell
  *  @return u */
 template <bool varies>
-static __device__ __noinline__ mg_real_t mg_solve_thread_cells(const mg_block_level_t &level,
-                                                               mg_real_t f, mg_real_t u,
-                                                               const mg_bottom_job_t &job,
-                                                               bool zero_guess) {
-  mg_krylov_t<mg_thread_cell_t<varies>, false, true, varies> solver({level, f, u}, job.reduction);
+static __device__ __forceinline__ mg_real_t
+mg_solve_thread_cells(const mg_block_level_t &level, const mg_row_t &row, mg_real_t dinv,
+                      mg_real_t f, mg_real_t u, const mg_bottom_job_t &job, bool zero_guess) {
+  typedef mg_thread_cell_t level_t;
+  if ((int)threadIdx.x / 32 >= level_t::warps(level.cells)) {
+    level_t::join_barriers();
+    return u;
+  }
+  mg_krylov_t<level_t, false, true, varies> solver({level, row, dinv, f, u}, job.reduction);
   solver.solve(job, zero_guess);
+  solver.release_barriers();
   return solver.x[MG_U];
+}
+
+/** Solve a level whose vectors stay in global memory. All threads of the block must call this. */
+template <bool fv4, bool colored, bool varies>
+static __device__ __forceinline__ void
+mg_solve_in_memory(const mg_block_level_t &level, const mg_bottom_job_t &job, bool zero_guess) {
+  mg_krylov_t<mg_block_level_t, fv4, colored, varies> solver(level, job.reduction);
+  solver.solve(job, zero_guess);
 }
 
 /** Solve a level of one patch. All threads of the block must call this; it ends with a barrier. */
@@ -320,13 +283,14 @@ static __device__ __forceinline__ void mg_block_solve(const mg_cuda_patch_t *l,
     }
   } else if (!fv4 && mg_has_thread_per_cell({l, s}, job)) {
     const mg_block_level_t level(l, s);
-    const ptrdiff_t at = level.offset(min((int)threadIdx.x, level.cells - 1));
-    const mg_real_t u = mg_solve_thread_cells<varies>(level, level.vec(MG_F)[at],
+    const int3 i = level.cell(min((int)threadIdx.x, level.cells - 1));
+    const ptrdiff_t at = level.offset(i);
+    const mg_real_t u = mg_solve_thread_cells<varies>(level, mg_row<varies>(l, i.x, i.y, i.z),
+                                                      level.vec(MG_DINV)[at], level.vec(MG_F)[at],
                                                       level.vec(MG_U)[at], job, zero_guess);
     if ((int)threadIdx.x < level.cells) level.vec(MG_U)[at] = u;
   } else {
-    mg_krylov_t<mg_block_level_t, fv4, colored, varies> solver({l, s}, job.reduction);
-    solver.solve(job, zero_guess);
+    mg_solve_in_memory<fv4, colored, varies>({l, s}, job, zero_guess);
   }
   __syncthreads();
 }

@@ -119,7 +119,7 @@ static size_t assign_places(mg_paired_args_t *args) {
     mg_paired_level_t *level = &args->level[l];
     const int cells = (level->n * level->n * level->n + 1) / 2 * 2, w = level->n + 2;
     level->record_at = at;
-    at += l < last ? 2 * values * level->pairs : 8;
+    at += values * (l < last ? 2 * level->pairs : cells);
     level->f_at = at;
     level->u_at = at + cells;
     at += 2 * cells;

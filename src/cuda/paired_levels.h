@@ -20,7 +20,8 @@ struct mg_paired_args_t {
 template <bool colored, bool varies>
 static __device__ __noinline__ void
 mg_paired_solve_last(const mg_paired_args_t *args, mg_block_shared_t *shared, bool zero_guess) {
-  mg_block_solve<false, colored, varies>(&args->last, shared, args->bottom, zero_guess);
+  mg_solve_in_memory<false, colored, varies>({&args->last, shared}, args->bottom, zero_guess);
+  __syncthreads();
 }
 
 /** Solve a level of one cell from u = 0. Not inlined, so that its registers do not add to those of
@@ -78,11 +79,26 @@ struct mg_paired_levels_t {
         row.store(shared + level.record_at, 1);
       }
     }
+    if constexpr (!one_cell) load_last();
     mg_paired_store<colored>(finest, pair, first, shared);
 #pragma unroll 1
     for (int n = thread(); !colored && n < args->n_steps; n += (int)blockDim.x) {
       shared[args->step_at + 2 * n] = MG_REAL(args->step[n].c1);
       shared[args->step_at + 2 * n + 1] = MG_REAL(args->step[n].c2);
+    }
+  }
+
+  /** Load the coefficients of the coarsest level's cells. */
+  __device__ __forceinline__ void load_last(void) const {
+    const mg_paired_level_t &l = args->level[bottom];
+    const int cells = l.n * l.n * l.n;
+#pragma unroll 1
+    for (int c = thread(); c < cells; c += (int)blockDim.x) {
+      const int q = mg_quotient(c, l.by_n), k = mg_quotient(q, l.by_n), j = q - k * l.n,
+                i = c - q * l.n;
+      const mg_paired_row_t<varies> cell = {mg_row<varies>(&args->last, i, j, k),
+                                            l.dinv[i + j * l.jstride + k * l.kstride]};
+      cell.store(shared + l.record_at + c, cells);
     }
   }
 
@@ -229,8 +245,11 @@ struct mg_paired_levels_t {
     if (mg_has_thread_per_cell(cells, args->bottom)) {
       const int c = min(thread(), cells.cells - 1);
       const int3 i = cells.cell(c);
-      const mg_real_t f = mg_mean_of_pairs(shared + args->sum_at, cells.row.n, i.x, i.y, i.z),
-                      u = mg_solve_thread_cells<varies>(cells, f, MG_REAL(0.0), args->bottom, true);
+      const mg_real_t f = mg_mean_of_pairs(shared + args->sum_at, cells.row.n, i.x, i.y, i.z);
+      mg_paired_row_t<varies> cell;
+      cell.load(shared + args->level[bottom].record_at + c, cells.cells, args->level[bottom].a);
+      const mg_real_t u = mg_solve_thread_cells<varies>(cells, cell.row, cell.dinv, f, MG_REAL(0.0),
+                                                        args->bottom, true);
       if (thread() < cells.cells) shared[args->level[bottom].u_at + c] = u;
       __syncthreads();
       return;

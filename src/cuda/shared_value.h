@@ -6,7 +6,8 @@
 
 #include "cuda/cuda.h"
 
-static __device__ __forceinline__ uint32_t mg_shared_address(const mg_real_t *value) {
+template <typename value_t>
+static __device__ __forceinline__ uint32_t mg_shared_address(const value_t *value) {
   return (uint32_t)__cvta_generic_to_shared(value);
 }
 
@@ -26,6 +27,18 @@ static __device__ __forceinline__ void mg_shared_store(uint32_t address, mg_real
 #else
   asm volatile("st.shared.f64 [%0], %1;" ::"r"(address), "d"(x) : "memory");
 #endif
+}
+
+/* A pair of doubles, also in code for float. */
+static __device__ __forceinline__ double2 mg_shared_load_double2(uint32_t address) {
+  double2 x;
+  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(x.x), "=d"(x.y) : "r"(address) : "memory");
+  return x;
+}
+
+static __device__ __forceinline__ void mg_shared_store_double2(uint32_t address, double x,
+                                                               double y) {
+  asm volatile("st.shared.v2.f64 [%0], {%1, %2};" ::"r"(address), "d"(x), "d"(y) : "memory");
 }
 
 /** The first threads of a block: all of them, or one warp. */
