@@ -98,6 +98,12 @@ int main(int argc, char **argv) {
                "--smoother=gsrb,chebyshev --equation=poisson --rtol=1e-30 --max-cycles=2 "
                "boxes=7x7x7,9x9x9,10x10x10,11x11x11,12x12x12,16x16x16",
                test_solves);
+  /* Boxes merge on the coarsest level, which CUDA then solves with one cell per thread. */
+  fixture_each(
+      "1x1",
+      "--smoother=gsrb,chebyshev --bottom=bicgstab,cg --precision=double,mixed --rtol=1e-30 "
+      "--max-cycles=2 boxes=3x3x3,5x5x5,7x7x7",
+      test_solves);
   fixture_each("3x1",
                "--precision=mixed --smoother=gsrb,chebyshev,symgs --equation=poisson --rtol=1e-30 "
                "--max-cycles=2 boxes=1x1x1",
