@@ -37,4 +37,5 @@ FIXTURE_OPTIONS=
 if have_cuda; then
   FIXTURE_BACKEND=cuda
   run 3 op_fused_interpolation op_fused_sweeps op_one_exchange op_smoother op_transfer parity_fused
+  run 2 parity_overlap
 fi
