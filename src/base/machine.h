@@ -31,6 +31,9 @@ void mg_machine_mark_processors(double *mark, int n);
 /** Bytes of the last-level cache per CPU that shares it; 0 if unknown. */
 int64_t mg_machine_cache_per_cpu(void);
 
+/** mg_machine_cache_per_cpu with /sys below the folder `root`. For tests. */
+int64_t mg_machine_cache_per_cpu_in(const char *root);
+
 /** Bytes of memory available on this host; INT64_MAX if unknown.
  *
  *  The minimum of the kernel's estimate (MemAvailable) and the room left in this process's control

@@ -4,9 +4,9 @@
 #include <string.h>
 
 /* First line of a file about cache `index` of CPU 0. @return false if there is none */
-static bool read_line(int index, const char *name, char *line, int size) {
-  char path[96];
-  snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
+static bool read_line(const char *root, int index, const char *name, char *line, int size) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu0/cache/index%d/%s", root, index, name);
   FILE *file = fopen(path, "r");
   if (!file) return false;
   const bool ok = fgets(line, size, file) != NULL;
@@ -27,13 +27,15 @@ static int count_cpus(const char *list) {
   return count;
 }
 
-static int64_t find_cache_per_cpu(void) {
+int64_t mg_machine_cache_per_cpu_in(const char *root) {
   char line[1024];
   int64_t share = 0;
-  for (int index = 0; read_line(index, "size", line, sizeof line); index++) {
+  for (int index = 0; read_line(root, index, "size", line, sizeof line); index++) {
     long long kib;
-    if (sscanf(line, "%lldK", &kib) != 1) continue;
-    const int cpus = read_line(index, "shared_cpu_list", line, sizeof line) ? count_cpus(line) : 0;
+    char unit;
+    if (sscanf(line, "%lld%c", &kib, &unit) != 2 || unit != 'K' || kib <= 0) continue;
+    const int cpus =
+        read_line(root, index, "shared_cpu_list", line, sizeof line) ? count_cpus(line) : 0;
     if (cpus > 0) share = kib * 1024 / cpus; /* caches are listed from the first level on */
   }
   return share;
@@ -41,6 +43,6 @@ static int64_t find_cache_per_cpu(void) {
 
 int64_t mg_machine_cache_per_cpu(void) {
   static int64_t share = -1;
-  if (share < 0) share = find_cache_per_cpu();
+  if (share < 0) share = mg_machine_cache_per_cpu_in("");
   return share;
 }

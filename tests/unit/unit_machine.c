@@ -1,4 +1,4 @@
-/* Free memory on simulated machines: files of /proc and /sys below a folder. */
+/* Free memory and cache per CPU of simulated machines: files of /proc and /sys below a folder. */
 #include "base/machine.h"
 #include "tests/lib/test.h"
 #include <stdlib.h>
@@ -96,8 +96,54 @@ static const struct {
      1024000},
 };
 
+#define CACHE(index, size, cpus)                                                                   \
+  {"sys/devices/system/cpu/cpu0/cache/index" #index "/size", size}, {                              \
+    "sys/devices/system/cpu/cpu0/cache/index" #index "/shared_cpu_list", cpus                      \
+  }
+
+static const struct {
+  const char *what;
+  file_t files[MOST_FILES];
+  int64_t share;
+} caches[] = {
+    {"no caches are listed", {{NULL, NULL}}, 0},
+    {"three levels",
+     {CACHE(0, "32K\n", "0\n"), CACHE(1, "32K\n", "0\n"), CACHE(2, "1024K\n", "0\n"),
+      CACHE(3, "32768K\n", "0-7\n")},
+     4096 * 1024},
+    {"SMT: two ranges of CPUs",
+     {CACHE(0, "32K\n", "0,64\n"), CACHE(1, "32768K\n", "0-3,64-67\n")},
+     4096 * 1024},
+    {"no end of line", {CACHE(0, "48K", "0-1,4,6-7")}, 48 * 1024 / 5},
+    {"a list ends at what is not a CPU", {CACHE(0, "48K\n", "0-1,x\n")}, 24 * 1024},
+    {"a virtual machine names no sharers of the last level",
+     {CACHE(0, "1024K\n", "0-1\n"), {"sys/devices/system/cpu/cpu0/cache/index1/size", "8192K\n"}},
+     512 * 1024},
+    {"an empty list, a reversed range",
+     {CACHE(0, "1024K\n", "0\n"), CACHE(1, "8192K\n", "\n"), CACHE(2, "8192K\n", "7-0\n")},
+     1024 * 1024},
+    {"sizes that are no KiB",
+     {CACHE(0, "64K\n", "0\n"), CACHE(1, "8M\n", "0\n"), CACHE(2, "0K\n", "0\n"),
+      CACHE(3, "unknown\n", "0\n")},
+     64 * 1024},
+    {"an empty file ends the list", {CACHE(0, "", "0\n"), CACHE(1, "64K\n", "0\n")}, 0},
+};
+
+static void test_caches(void) {
+  for (size_t c = 0; c < sizeof caches / sizeof caches[0]; c++) {
+    clear();
+    for (int f = 0; f < MOST_FILES && caches[c].files[f].name; f++)
+      put(&caches[c].files[f]);
+    const int64_t got = mg_machine_cache_per_cpu_in(root);
+    if (got != caches[c].share) fprintf(stderr, "%s:\n", caches[c].what);
+    CHECK_INT(got, caches[c].share);
+  }
+  CHECK(mg_machine_cache_per_cpu() >= 0);
+}
+
 int main(void) {
   if (!mkdtemp(root)) return TEST_SKIP;
+  test_caches();
   for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
     clear();
     for (int f = 0; f < MOST_FILES && machines[m].files[f].name; f++)
