@@ -3,7 +3,7 @@
 # errors, and run all tests.
 #
 #   scripts/check.sh           all stages
-#   scripts/check.sh --quick   skip the bare, sanitizer, fuzz and distcheck stages and the longest tests
+#   scripts/check.sh --quick   skip the bare, sanitizer, race, fuzz and distcheck stages and the longest tests
 #
 # Build folders are under build/check/ and are reused. FUZZ_SECONDS sets the length of the fuzz stage
 # (default: 20). The last line of output is "N passed, N failed, N skipped". It counts every test, and
@@ -151,6 +151,38 @@ fuzz() {
     -max_len=200000 -close_fd_mask=2 -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus-restart"
 }
 
+# Data races between threads, by ThreadSanitizer. A race planted in the strips of passes must be reported.
+races() {
+  if ! have_thread_sanitizer; then
+    echo 'clang with ThreadSanitizer and OpenMP is missing'
+    exit 77
+  fi
+  local folder=$work/races rc=0 operator
+  # Modules without instrumentation: the OpenMP runtime.
+  local options='exitcode=66 halt_on_error=1 ignore_noninstrumented_modules=1'
+  local -a run=("${no_aslr[@]}" env OMP_NUM_THREADS=3 OMP_WAIT_POLICY=passive TSAN_OPTIONS="$options")
+  # Strips of two rows have the most borders.
+  local -a test=("${run[@]}" "$folder/tests/op/op_cpu_passes" 2)
+  CC=clang CFLAGS='-O1 -g -fsanitize=thread' configure_tree "$folder" --with-cuda=no --with-mpi=no --with-hdf5=no \
+    --with-jansson=no
+  mkdir -p "$folder/src/cpu"
+  # make prefers a source in the build folder.
+  sed 's/memory_order_acquire/memory_order_relaxed/' "$top/src/cpu/pass.c" >"$folder/src/cpu/pass.c"
+  make -C "$folder" -j"$jobs" hpgmg-fv tests/op/op_cpu_passes
+  "${test[@]}" >"$folder/planted.log" 2>&1 || rc=$?
+  rm "$folder/src/cpu/pass.c" "$folder"/src/cpu/*pass.o
+  if ((rc != 66)) || ! grep -q 'data race' "$folder/planted.log"; then
+    echo "the planted race was not found (exit code $rc; $folder/planted.log)"
+    exit 1
+  fi
+  make -C "$folder" -j"$jobs" hpgmg-fv tests/op/op_cpu_passes
+  "${test[@]}"
+  for operator in fv2 fv4; do
+    "${run[@]}" "$folder/hpgmg-fv" 4 8 --verify-only --operator=$operator --precision=mixed
+    "${run[@]}" "$folder/hpgmg-fv" 4 8 --verify-only --operator=$operator --fused-sweeps=1
+  done
+}
+
 # Set PYTHON: a virtual environment with VTK and the modules of plot.py from PyPI, or, without PyPI, the
 # system's Python with packages from apt.
 python_environment() {
@@ -263,6 +295,10 @@ distcheck() {
   fi
 }
 
+# Older sanitizers crash at random under the address randomization of newer kernels.
+no_aslr=(env)
+if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
+
 # --- the run -------------------------------------------------------------------------------------
 
 mkdir -p "$work"
@@ -308,12 +344,9 @@ if [[ $quick == no ]]; then
   # The name of libFuzzer's package includes the version of clang.
   version=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
   [[ -z $version ]] || optional have_fuzzer "libclang-rt-$version-dev"
+  [[ -z $version ]] || optional have_thread_sanitizer "libomp-$version-dev"
   optional have_serial_hdf5 libhdf5-dev
 fi
-
-# Older sanitizers crash at random under the address randomization of newer kernels.
-no_aslr=(env)
-if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
 
 stage format "$top/scripts/check-format.sh"
 stage includes "$top/scripts/check-includes.sh"
@@ -345,6 +378,7 @@ if [[ $quick == no ]]; then
   # shellcheck disable=SC2016 # make variable
   [[ $stage_rc != 0 ]] || FIXTURE_BACKEND=cpu harness sanitizer-tests "$work/sanitizers" \
     TESTS='$(filter-out tests/cli/bench.sh tests/cli/dry_run.sh tests/golden/golden.sh tests/mpi/mpi_bit_identical.sh tests/op/op_fused_% tests/parity/parity_guard.sh tests/unit/unit_roofline,$(FAST_TESTS))'
+  stage races races
   stage fuzz fuzz
   stage distcheck distcheck
 fi

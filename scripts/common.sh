@@ -78,6 +78,21 @@ have_fuzzer() {
     clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null >/dev/null 2>&1
 }
 
+# True if clang has ThreadSanitizer and OpenMP, and libarcher reports how OpenMP orders its threads. GCC's
+# OpenMP does not report it.
+have_thread_sanitizer() {
+  have_command clang || return 1
+  local program
+  program=$(mktemp) || return 1
+  echo '#include <omp.h>
+    int main(void) { return omp_get_max_threads() < 1; }' |
+    clang -fopenmp -fsanitize=thread -x c - -o "$program" >/dev/null 2>&1 &&
+    OMP_TOOL_VERBOSE_INIT=stdout "${no_aslr[@]}" "$program" 2>&1 | grep -q 'Tool was started'
+  local rc=$?
+  rm -f "$program"
+  return "$rc"
+}
+
 # Each line: a check, and the Debian and Ubuntu packages to install if it fails.
 requirements='
   have_command cc          | gcc libc6-dev

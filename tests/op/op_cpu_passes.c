@@ -3,13 +3,16 @@
  * number of threads. Covered: cycles, hence interpolated corrections and solutions, restricted
  * residuals and norms; steps of one color and of all cells, even and odd numbers of them; walls of
  * both kinds; fv4 on rows split by color; grids that are not cubes; float cells; ghosts that passes
- * compute, at periodic sides and between ranks. */
+ * compute, at periodic sides and between ranks.
+ *
+ * `op_cpu_passes ROWS`: strips of this number of rows only. scripts/check.sh runs it with
+ * ThreadSanitizer. */
 #include "cpu/cpu.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
 #include "tests/lib/fixture.h"
 
-static int rows_of_strips, passes;
+static int rows_of_strips, passes, only_rows;
 
 static mg_status_t smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
                                     const mg_resident_use_t *use) {
@@ -60,10 +63,10 @@ static void test_options(const char *options) {
   /* All ranks keep their cells on coarse levels too. */
   options = textf("%s --agglomerate-below=0 passes", options);
   const result_t want = solve(textf("%s --fused-sweeps=1", options), false);
-  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++)
+  for (size_t r = 0; r < (only_rows ? 1 : sizeof rows / sizeof rows[0]); r++)
     for (int threads = 1; threads <= 4; threads++) {
       if (!fixture_threads(threads)) continue;
-      rows_of_strips = rows[r];
+      rows_of_strips = only_rows ? only_rows : rows[r];
       const result_t got = solve(options, true);
       CHECK(got.hash == want.hash);
       CHECK_INT(got.history.n_cycles, want.history.n_cycles);
@@ -98,6 +101,7 @@ int main(int argc, char **argv) {
       "--equation=helmholtz",
   };
   fixture_begin(&argc, &argv);
+  only_rows = argc > 1 ? atoi(argv[1]) : 0;
   for (size_t o = 0; o < sizeof options / sizeof options[0]; o++)
     test_options(options[o]);
   CHECK(passes > 0);
