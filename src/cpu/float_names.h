@@ -18,6 +18,7 @@
 #define mg_cpu_extend_faces            mg_cpu_extend_faces_float
 #define mg_cpu_fill                    mg_cpu_fill_float
 #define mg_cpu_fill_wall_ghosts        mg_cpu_fill_wall_ghosts_float
+#define mg_cpu_grow                    mg_cpu_grow_float
 #define mg_cpu_interpolate             mg_cpu_interpolate_float
 #define mg_cpu_interpolation_job       mg_cpu_interpolation_job_float
 #define mg_cpu_interpolation_strip     mg_cpu_interpolation_strip_float

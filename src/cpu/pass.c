@@ -115,6 +115,13 @@ static lag_t lag_of(const mg_view_t *v) {
                                   : (lag_t){.planes = 1, .rows = 1};
 }
 
+const mg_view_t *mg_cpu_grow(const mg_view_t *v, const int layers[3], mg_cpu_grown_t *grown) {
+  grown->patch = mg_patch_grown(v->patch, layers, sizeof(mg_real_t));
+  grown->view = *v;
+  grown->view.patch = &grown->patch;
+  return &grown->view;
+}
+
 int mg_cpu_pass_rows(const mg_view_t *v, int n) {
   /* Half of the share of the last-level cache; docs/performance.md, "CPU", has times. */
   const int64_t unknown = 4 << 20, share = mg_machine_cache_per_cpu(),

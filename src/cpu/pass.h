@@ -14,6 +14,16 @@ typedef struct {
   mg_vector_t x;         /**< vector whose ghosts outside walls in k it reads; < 0: none */
 } mg_cpu_stage_t;
 
+/** A view of a level's only patch with ghost layers as cells. */
+typedef struct {
+  mg_view_t view;
+  mg_patch_t patch;
+} mg_cpu_grown_t;
+
+/** Turn layers[d] ghost layers of direction d into cells, except outside walls.
+ *  @return &grown->view */
+const mg_view_t *mg_cpu_grow(const mg_view_t *v, const int layers[3], mg_cpu_grown_t *grown);
+
 /** Rows of a strip for n stages, such that the rows in use of all stages stay in a core's share of
  *  the caches. */
 int mg_cpu_pass_rows(const mg_view_t *v, int n);

@@ -3,15 +3,16 @@
  * read), and 8 more if 1 / diagonal is read. fv4: smooth_split.c. */
 #include "base/alloc.h"
 #include "cpu/pass.h"
+#include "formulas/smoother.h"
 #include <stdlib.h>
 #include <string.h>
 
 static double residual_norm;
 
 bool mg_cpu_can_reside(const mg_view_t *v, int n) {
-  bool can =
-      v->n_patches == 1 && (v->op == MG_OPERATOR_FV4 ? mg_walls_enclose(v) && mg_cpu_can_split(v)
-                                                     : mg_walls_enclose(v) || v->ghost_layers > n);
+  bool can = v->n_patches == 1 &&
+             (mg_walls_enclose(v) || v->ghost_layers >= mg_layers_of_pass(v->radius, n)) &&
+             (v->op != MG_OPERATOR_FV4 || mg_cpu_can_split(v));
   for (int d = 0; d < 3 && can; d++)
     can = v->patch[0].n[d] % 2 == 0;
   return can;
@@ -40,19 +41,13 @@ static void copy_strip(const mg_view_t *v, int patch, int k, int j0, int j1, voi
            (size_t)p->n[0] * sizeof(mg_real_t));
 }
 
-/* The level with ghost layers as cells. */
-typedef struct {
-  mg_view_t view;
-  mg_patch_t patch;
-} grown_t;
-
 /* A smooth in preparation. */
 typedef struct {
   const mg_view_t *v;
   int n, threads; /* stages so far */
   mg_cpu_stage_t *stage;
   mg_cpu_step_t *step;
-  grown_t *grown; /* of each step */
+  mg_cpu_grown_t *grown; /* of each step */
   mg_cpu_interpolation_job_t interpolation;
   copy_t copy;
   mg_cpu_residual_job_t residual;
@@ -66,12 +61,8 @@ static void add_stage(smooth_t *s, mg_strip_fn fn, void *arg, const mg_view_t *v
 /* The view of step q of n: with the ghosts that later steps read, and
  * one layer that a residual or an interpolation reads. */
 static const mg_view_t *view_of_step(smooth_t *s, int q, int n) {
-  grown_t *g = &s->grown[q];
   const int layers = n - q;
-  g->patch = mg_patch_grown(s->v->patch, (const int[3]){layers, layers, layers}, sizeof(mg_real_t));
-  g->view = *s->v;
-  g->view.patch = &g->patch;
-  return &g->view;
+  return mg_cpu_grow(s->v, (const int[3]){layers, layers, layers}, &s->grown[q]);
 }
 
 static mg_status_t add_interpolation(smooth_t *s, const mg_resident_use_t *use, mg_vector_t dst,

@@ -6,7 +6,10 @@
  * fv4 reads cells of the color.
  *
  * Bytes per cell for any number of steps: 112 (f, three betas, 1 / diagonal, x and MG_TMP read and
- * written). */
+ * written).
+ *
+ * With a halo in j and k, ghosts there are cells, two layers less with each step. Periodic rows
+ * repeat themselves: a rank holds whole rows. */
 #include "base/alloc.h"
 #include "cpu/pass.h"
 #include "cpu/split.h"
@@ -20,7 +23,7 @@ enum { BLOCK = MG_CPU_BLOCK };
 bool mg_cpu_can_split(const mg_view_t *v) {
   bool fits = v->box_dim >= 4;
   for (int q = 0; q < v->n_patches; q++)
-    fits = fits && v->patch[q].n[0] % 8 == 0;
+    fits = fits && v->patch[q].n[0] % 8 == 0 && v->patch[q].n[0] == v->n[0];
   return fits;
 }
 
@@ -211,16 +214,23 @@ static mg_cpu_stage_t stage_of(const mg_view_t *v, mg_strip_fn fn, void *arg) {
   return (mg_cpu_stage_t){fn, arg, v, 1, MG_NO_VECTOR};
 }
 
+/* The view in which the ghosts that n steps and the residual after them read are cells. */
+static const mg_view_t *grow(const mg_view_t *v, int n, mg_cpu_grown_t *grown) {
+  const int layers = mg_layers_of_pass(v->radius, n);
+  return mg_cpu_grow(v, (const int[3]){0, layers, layers}, grown);
+}
+
 /* Fill in the stages of a pass and their arguments; s[0] holds what they share. */
 static int set_stages(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use,
-                      mg_cpu_split_t *s, mg_cpu_stage_t *stage) {
+                      mg_cpu_split_t *s, mg_cpu_stage_t *stage, mg_cpu_grown_t *grown) {
   const mg_vector_t x = sweep->x < 0 ? MG_NO_VECTOR : mg_cpu_other_vector(sweep->x);
   mg_cpu_split_t now = s[0]; /* where the colors are */
   int n = 0;
   now.in[0] = sweep->x;
   now.dst = x;
   s[n] = now;
-  stage[n] = stage_of(v, mg_cpu_split_strip, &s[n]);
+  const mg_view_t *all = grow(v, sweep->n, &grown[n]);
+  stage[n] = stage_of(all, mg_cpu_split_strip, &s[n]);
   now.in[0] = now.in[1] = x;
   for (n = 1; n <= sweep->n; n++) {
     const mg_step_t *step = &sweep->step[n - 1];
@@ -229,7 +239,8 @@ static int set_stages(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resi
     now.c2 = MG_REAL(step->c2);
     now.dst = from_zero ? sweep->dst : mg_cpu_other_vector(now.in[now.color]);
     s[n] = now;
-    stage[n] = stage_of(v, from_zero ? first_step_strip : step_strip, &s[n]);
+    stage[n] = stage_of(grow(v, sweep->n - n, &grown[n]), from_zero ? first_step_strip : step_strip,
+                        &s[n]);
     now.in[now.color] = now.dst;
     if (from_zero) now.in[1 - now.color] = now.dst;
   }
@@ -240,18 +251,19 @@ static int set_stages(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resi
   else if (use->has_residual)
     stage[n] = stage_of(v, norm_strip, &s[n]);
   if (use->has_residual) n++;
-  stage[n] = stage_of(v, mg_cpu_join_strip, &s[n]);
+  stage[n] = stage_of(all, mg_cpu_join_strip, &s[n]);
   return n + 1;
 }
 
 static mg_status_t run(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use,
-                       int rows, mg_cpu_split_t *s, mg_cpu_stage_t *stage, double *norm) {
+                       int rows, mg_cpu_split_t *s, mg_cpu_stage_t *stage, mg_cpu_grown_t *grown,
+                       double *norm) {
   const int threads = mg_cpu_threads(v);
   mg_cpu_residual_job_t residual = {.rows = NULL};
   if (use->has_residual)
     MG_TRY(mg_cpu_residual_job(v, sweep->dst, MG_F, use->coarse, use->dst, threads, &residual));
   s[0].residual = &residual;
-  const int n = set_stages(v, sweep, use, s, stage);
+  const int n = set_stages(v, sweep, use, s, stage, grown);
   const mg_status_t status = mg_cpu_pass(v, stage, n, threads, rows);
   if (status == MG_OK && use->has_residual && !use->coarse)
     *norm = mg_cpu_join_norms(residual.partial, threads);
@@ -263,6 +275,7 @@ mg_status_t mg_cpu_smooth_split(const mg_view_t *v, const mg_sweep_t *sweep,
                                 const mg_resident_use_t *use, int rows, double *norm) {
   mg_cpu_stage_t *stage = NULL;
   mg_cpu_split_t *s = NULL;
+  mg_cpu_grown_t *grown = NULL;
   const int64_t row_values = mg_cpu_longest_row(v),
                 bytes = mg_cpu_threads(v) * row_values * (int64_t)sizeof(mg_real_t);
   /* Not zeroed: each thread touches its own rows first. */
@@ -270,13 +283,15 @@ mg_status_t mg_cpu_smooth_split(const mg_view_t *v, const mg_sweep_t *sweep,
   const bool failed = posix_memalign(&scratch, 64, (size_t)bytes) != 0;
   mg_status_t status = mg_new(&stage, sweep->n + 3, "stages of a smooth");
   if (status == MG_OK) status = mg_new(&s, sweep->n + 3, "steps of a smooth");
+  if (status == MG_OK) status = mg_new(&grown, sweep->n + 1, "views of a smooth");
   if (status == MG_OK && failed) status = mg_out_of_memory(bytes, "split rows");
   if (status == MG_OK) {
     s[0].rows = scratch;
     s[0].row_values = row_values;
-    status = run(v, sweep, use, rows, s, stage, norm);
+    status = run(v, sweep, use, rows, s, stage, grown, norm);
   }
   if (!failed) free(scratch);
+  free(grown);
   free(s);
   free(stage);
   return status;

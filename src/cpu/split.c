@@ -94,17 +94,18 @@ static void join_in_place(const mg_patch_t *p, mg_vector_t vec, int k, int j0, i
   }
 }
 
-/* The vectors that no step writes. Ghosts of those of faces belong to the outermost strips
- * and planes. */
+/* The vectors that no step writes. Ghosts of those of faces outside walls belong to the outermost
+ * strips and planes. */
 static void read_only_strip(const mg_patch_t *p, const mg_cpu_split_t *s, int k, int j0, int j1,
                             in_place_fn *fn) {
   mg_real_t *scratch = scratch_row(s);
   fn(p, MG_F, k, j0, j1, scratch);
   fn(p, MG_DINV, k, j0, j1, scratch);
   if (p->vec[MG_ALPHA]) fn(p, MG_ALPHA, k, j0, j1, scratch);
-  const int k0 = k == 0 ? -1 : k, k1 = k == p->n[2] - 1 ? k + 2 : k + 1;
-  if (j0 == 0) j0 = -1;
-  if (j1 == p->n[1]) j1++;
+  const int k0 = k == 0 && p->wall[2][0] ? -1 : k,
+            k1 = k == p->n[2] - 1 && p->wall[2][1] ? k + 2 : k + 1;
+  if (j0 == 0 && p->wall[1][0]) j0 = -1;
+  if (j1 == p->n[1] && p->wall[1][1]) j1++;
   for (int plane = k0; plane < k1; plane++)
     for (int b = MG_BETA_I; b <= MG_BETA_K; b++)
       fn(p, (mg_vector_t)b, plane, j0, j1, scratch);
@@ -120,6 +121,14 @@ void mg_cpu_split_strip(const mg_view_t *v, int patch, int k, int j0, int j1, vo
               mg_cpu_half(p, s->dst, 1, j, k), p->n[0] / 2);
 }
 
+/* The two ghosts at either end of a periodic row. */
+static void repeat_row(mg_real_t *row, ptrdiff_t n) {
+  for (ptrdiff_t i = 0; i < 2; i++) {
+    row[i - 2] = row[n + i - 2];
+    row[n + i] = row[i];
+  }
+}
+
 void mg_cpu_join_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const mg_cpu_split_t *s = arg;
   const mg_patch_t *p = &v->patch[patch];
@@ -127,11 +136,13 @@ void mg_cpu_join_strip(const mg_view_t *v, int patch, int k, int j0, int j1, voi
   read_only_strip(p, s, k, j0, j1, join_in_place);
   for (int j = j0; j < j1; j++) {
     copy_row(mg_cpu_half_of_x(p, s, 0, j, k), even, p->n[0] / 2);
-    join_row(even, mg_cpu_half_of_x(p, s, 1, j, k), mg_cell(p, s->dst, 0, j, k), p->n[0] / 2);
+    mg_real_t *row = mg_cell(p, s->dst, 0, j, k);
+    join_row(even, mg_cpu_half_of_x(p, s, 1, j, k), row, p->n[0] / 2);
+    if (!p->wall[0][0]) repeat_row(row, p->n[0]);
   }
 }
 
-/* ---- ghosts outside walls ---- */
+/* ---- ghosts ---- */
 
 /* Both ghosts of the cells x1, x2, x3 and x4 inward of a wall. */
 MG_INLINE void wall_ghosts(mg_real_t *near, mg_real_t *far, mg_real_t x1, mg_real_t x2,
@@ -140,11 +151,19 @@ MG_INLINE void wall_ghosts(mg_real_t *near, mg_real_t *far, mg_real_t x1, mg_rea
   *far = mg_ghost_4(2, x1, x2, x3, x4);
 }
 
-static void wall_ends(const mg_patch_t *p, const mg_cpu_split_t *s, int j, int k) {
+/* Both ghosts at either end of a row, whose patch has walls at both ends or is periodic in i. */
+static void row_ends(const mg_patch_t *p, const mg_cpu_split_t *s, int j, int k) {
   const ptrdiff_t n = p->n[0] / 2;
   mg_real_t *even = mg_cpu_half_of_x(p, s, 0, j, k), *odd = mg_cpu_half_of_x(p, s, 1, j, k);
-  wall_ghosts(odd - 1, even - 1, even[0], odd[0], even[1], odd[1]);
-  wall_ghosts(even + n, odd + n, odd[n - 1], even[n - 1], odd[n - 2], even[n - 2]);
+  if (p->wall[0][0]) {
+    wall_ghosts(odd - 1, even - 1, even[0], odd[0], even[1], odd[1]);
+    wall_ghosts(even + n, odd + n, odd[n - 1], even[n - 1], odd[n - 2], even[n - 2]);
+  } else {
+    even[-1] = even[n - 1];
+    odd[-1] = odd[n - 1];
+    even[n] = even[0];
+    odd[n] = odd[0];
+  }
 }
 
 /* Outside a wall in j or k: the ghosts of row j of plane k, which is next to the wall, with those
@@ -162,22 +181,38 @@ static void wall_row(const mg_patch_t *p, const mg_cpu_split_t *s, int j, int k,
   }
 }
 
+/* A range of rows or planes. */
+typedef struct {
+  int first, end;
+} range_t;
+
+/* Planes whose rows plane k is the first to need. Next to the low wall, the ghosts outside it need
+ * four planes at once. */
+static range_t new_planes(const mg_patch_t *p, int k) {
+  const int last = p->wall[2][1] ? p->n[2] - 1 : p->n[2];
+  const bool wall = p->wall[2][0];
+  range_t r = {k + 1, k + 2};
+  if (k == 0) r = wall ? (range_t){0, 4} : (range_t){-1, 2};
+  if (wall && k > 0 && k < 3) r.first = 4;
+  if (r.end > last + 1) r.end = last + 1;
+  return r;
+}
+
 void mg_cpu_split_ghosts(const mg_patch_t *p, const mg_cpu_split_t *s, int k, int j0, int j1) {
-  const bool low = j0 == 0, high = j1 == p->n[1];
-  const int last = p->n[2] - 1, next = k == 0 ? 3 : k + 1;
-  if (!low) j0++;
-  if (!high) j1++;
-  const int j1_of_ends = low && j1 < 4 ? 4 : j1; /* those of the low wall's ghosts, too */
-  for (int plane = k == 0 ? 0 : k < 3 ? 4 : k + 1; plane <= next && plane <= last; plane++) {
-    for (int j = j0; j < j1_of_ends; j++)
-      wall_ends(p, s, j, plane);
+  const bool low = j0 == 0 && p->wall[1][0], high = j1 == p->n[1] && p->wall[1][1];
+  const range_t planes = new_planes(p, k);
+  /* The preceding strip has filled the ghosts of row j0, this one fills those of row j1. */
+  range_t rows = {j0 == 0 ? -1 : j0 + 1, j1 + 1};
+  range_t ends = {low ? 0 : rows.first, high ? j1 : rows.end};
+  if (low && ends.end < 4) ends.end = 4; /* the ghosts outside the low wall need four rows */
+  for (int plane = planes.first; plane < planes.end; plane++) {
+    for (int j = ends.first; j < ends.end; j++)
+      row_ends(p, s, j, plane);
     if (low) wall_row(p, s, 0, plane, 1, 0);
     if (high) wall_row(p, s, p->n[1] - 1, plane, -1, 0);
   }
-  if (low) j0 = -1;
-  if (high) j1++;
-  for (int j = j0; j < j1 && k == 0; j++)
+  for (int j = rows.first; j < rows.end && k == 0 && p->wall[2][0]; j++)
     wall_row(p, s, j, 0, 0, 1);
-  for (int j = j0; j < j1 && k == last - 1; j++)
-    wall_row(p, s, j, last, 0, -1);
+  for (int j = rows.first; j < rows.end && k == p->n[2] - 2 && p->wall[2][1]; j++)
+    wall_row(p, s, j, p->n[2] - 1, 0, -1);
 }

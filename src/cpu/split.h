@@ -48,8 +48,8 @@ void mg_cpu_split_strip(const mg_view_t *v, int patch, int k, int j0, int j1, vo
 /** Join them again, and x in `dst`. */
 void mg_cpu_join_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *split);
 
-/** Fill the ghosts of x that rows j0 <= j < j1 of plane k read and that neither earlier planes nor
- *  the preceding strip have filled.
+/** Fill the ghosts of x outside walls, and at both ends of periodic rows, that rows j0 <= j < j1 of
+ * plane k read and that neither earlier planes nor the preceding strip have filled.
  *  @pre the three following planes and two following rows have their values */
 void mg_cpu_split_ghosts(const mg_patch_t *p, const mg_cpu_split_t *s, int k, int j0, int j1);
 

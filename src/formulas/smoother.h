@@ -42,6 +42,12 @@ MG_INLINE int mg_layers_of_steps(int radius, int n) {
   return radius + n - 1;
 }
 
+/** Ghost layers that n steps in a pass of a CPU read if they leave `radius` valid ones: for what
+ *  reads the result. */
+MG_INLINE int mg_layers_of_pass(int radius, int n) {
+  return radius * (n + 1);
+}
+
 /** Coarse ghost layers that the input of n fused steps of a 7-point operator reads, if it is
  *  interpolated from the next coarser level: to n ghost layers, by a formula of radius 1. */
 MG_INLINE int mg_coarse_layers_of_steps(int n) {

@@ -63,17 +63,20 @@ static bool has_halo(const mg_level_plan_t *level, const mg_params_t *params) {
 }
 
 /* True if a smooth of the level on a CPU passes it through the caches once. With a halo it also
- * computes ghosts, one layer less with each step. fv4 passes without a halo, in colored steps, in
- * rows of whole vectors (cpu/split.c). */
-static bool passes_once(const mg_level_plan_t *level, const mg_params_t *params,
+ * computes ghosts, `radius` layers less with each step. fv4 passes in colored steps, in whole rows
+ * of whole vectors (cpu/split.c). */
+static bool passes_once(const mg_level_plan_t *level, int radius, const mg_params_t *params,
                         const smoother_t *smoother) {
-  const int32_t *n = level->layout.n;
-  const bool halo = has_halo(level, params), is_fv4 = params->op == MG_OPERATOR_FV4,
-             splits = smoother->colored && level->layout.box_dim >= 4 && n[0] % 8 == 0,
-             pays = !halo || (cells_per_rank(level) >= MG_PASS_WITH_HALO_MIN_CELLS &&
-                              smoother->n_steps < MG_PASS_MAX_LAYERS &&
-                              level->layout.box_dim > smoother->n_steps);
-  return (is_fv4 ? splits && !halo : pays) && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0;
+  const mg_layout_t *layout = &level->layout;
+  const int32_t *n = layout->n;
+  const int layers = mg_layers_of_pass(radius, smoother->n_steps);
+  const bool is_fv4 = params->op == MG_OPERATOR_FV4,
+             splits = smoother->colored && layout->box_dim >= 4 && n[0] % 8 == 0 &&
+                      layout->cuboids && mg_cuboids_part(layout, 0).n[0] == layout->boxes[0],
+             pays = !has_halo(level, params) ||
+                    (cells_per_rank(level) >= MG_PASS_WITH_HALO_MIN_CELLS &&
+                     layers <= MG_PASS_MAX_LAYERS && layout->box_dim >= layers);
+  return (splits || !is_fv4) && pays && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0;
 }
 
 /* True if the SMs of the GPU have room for the cells of the level. fv4 needs boxes as wide as its
@@ -95,12 +98,12 @@ static bool fits_on_sms(const mg_level_plan_t *level, const mg_params_t *params,
 
 /* True if a smooth of the level is one resident sweep: on a GPU a level of one rank, too small for
  * tiles that overlap. */
-static bool may_reside(const mg_level_plan_t *level, const mg_params_t *params,
+static bool may_reside(const mg_level_plan_t *level, int radius, const mg_params_t *params,
                        const smoother_t *smoother) {
   const int n = smoother->n_steps;
   return params->fused_sweeps > 1 && smoother->fuse && n > 1 && n <= MG_RESIDENT_MAX_STEPS &&
          (level->place == MG_PLACE_CPU
-              ? passes_once(level, params, smoother)
+              ? passes_once(level, radius, params, smoother)
               : level->layout.n_ranks == 1 && fits_on_sms(level, params, smoother->colored));
 }
 
@@ -130,12 +133,13 @@ static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_p
                              const smoother_t *smoother) {
   level->ghost_layers = plan->radius;
   level->fused_sweeps = 1;
-  level->resident = may_reside(level, params, smoother);
+  level->resident = may_reside(level, plan->radius, params, smoother);
   if (level->resident) {
     level->fused_sweeps = smoother->n_steps;
     level->fused_residual = true;
     level->one_exchange = level->place == MG_PLACE_CPU && has_halo(level, params);
-    if (level->one_exchange) level->ghost_layers = smoother->n_steps + 1;
+    if (level->one_exchange)
+      level->ghost_layers = mg_layers_of_pass(plan->radius, smoother->n_steps);
   }
   if (level->resident || !may_fuse(level, plan->radius, params, smoother)) return;
   level->fused_sweeps = max_fused_steps(params);

@@ -1,6 +1,7 @@
 #include "tests/lib/fixture.h"
 #include "base/log.h"
 #include "device/device_select.h"
+#include "formulas/smoother.h"
 #include "formulas/smoother_steps.h"
 #include "io/input.h"
 #include <stdlib.h>
@@ -100,12 +101,13 @@ static void pass_halos(const mg_params_t *params, mg_plan_t *plan) {
   const int n = params->smooths * mg_smoother_steps_once(params, 1.0, step);
   for (int l = 0; l + 1 < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
-    if (level->resident || level->place != MG_PLACE_CPU || level->layout.box_dim <= n ||
-        params->op == MG_OPERATOR_FV4 || params->fused_sweeps == 1)
+    const int layers = mg_layers_of_pass(plan->radius, n);
+    if (level->resident || level->place != MG_PLACE_CPU || level->layout.box_dim < layers ||
+        params->fused_sweeps == 1)
       continue;
     level->resident = level->fused_residual = level->one_exchange = true;
     level->fused_sweeps = n;
-    level->ghost_layers = n + 1;
+    level->ghost_layers = layers;
     level->wall_layers =
         params->boundary == MG_BOUNDARY_PERIODIC ? level->ghost_layers : plan->radius;
   }
