@@ -62,6 +62,22 @@ static bool has_halo(const mg_level_plan_t *level, const mg_params_t *params) {
   return level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
 }
 
+/* Cells that a step of fv4's passes computes on average, in percent of the first rank's: cells of
+ * whole rows, with half of the ghost layers at each side in j and k that is not a wall. */
+static double percent_with_ghosts(const mg_level_plan_t *level, const mg_params_t *params,
+                                  int layers) {
+  const mg_layout_t *layout = &level->layout;
+  const mg_cuboid_t part = mg_cuboids_part(layout, 0);
+  double percent = 100.0;
+  for (int d = 1; d < 3; d++) {
+    const bool periodic = params->boundary == MG_BOUNDARY_PERIODIC;
+    const int parts = (layout->boxes[d] + part.n[d] - 1) / part.n[d],
+              sides = periodic || parts > 2 ? 2 : parts - 1;
+    percent *= 1.0 + 0.5 * sides * layers / (part.n[d] * layout->box_dim);
+  }
+  return percent;
+}
+
 /* True if a smooth of the level on a CPU passes it through the caches once. With a halo it also
  * computes ghosts, `radius` layers less with each step. fv4 passes in colored steps, in whole rows
  * of whole vectors (cpu/split.c). */
@@ -74,8 +90,9 @@ static bool passes_once(const mg_level_plan_t *level, int radius, const mg_param
              splits = smoother->colored && layout->box_dim >= 4 && n[0] % 8 == 0 &&
                       layout->cuboids && mg_cuboids_part(layout, 0).n[0] == layout->boxes[0],
              pays = !has_halo(level, params) ||
-                    (cells_per_rank(level) >= MG_PASS_WITH_HALO_MIN_CELLS &&
-                     layers <= MG_PASS_MAX_LAYERS && layout->box_dim >= layers);
+                    (layers <= MG_PASS_MAX_LAYERS && layout->box_dim >= layers &&
+                     (is_fv4 ? percent_with_ghosts(level, params, layers) <= MG_PASS_FV4_MAX_PERCENT
+                             : cells_per_rank(level) >= MG_PASS_WITH_HALO_MIN_CELLS));
   return (splits || !is_fv4) && pays && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0;
 }
 

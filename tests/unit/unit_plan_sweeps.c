@@ -213,8 +213,35 @@ static void test_resident(void) {
     }
 }
 
+/* Passes of fv4 on a CPU with a halo: where the ghosts are few and a rank holds whole rows. */
+static void test_fv4_halo(void) {
+  static const struct {
+    mg_boundary_t boundary;
+    int log2_box_dim;
+    int64_t boxes, ranks;
+    bool pass;
+  } cases[] = {
+      {MG_BOUNDARY_DIRICHLET, 5, 4, 2, true},  {MG_BOUNDARY_DIRICHLET, 4, 4, 2, false},
+      {MG_BOUNDARY_DIRICHLET, 6, 2, 4, true},  {MG_BOUNDARY_DIRICHLET, 5, 2, 4, false},
+      {MG_BOUNDARY_DIRICHLET, 7, 1, 8, false}, {MG_BOUNDARY_PERIODIC, 7, 1, 1, true},
+      {MG_BOUNDARY_PERIODIC, 6, 1, 1, false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    set_size(cases[i].log2_box_dim, cases[i].boxes);
+    params.device = MG_DEVICE_CPU;
+    params.op = MG_OPERATOR_FV4;
+    params.smoother = MG_SMOOTHER_GSRB;
+    params.boundary = cases[i].boundary;
+    params.smooths = 3;
+    CHECK_INT(build(cases[i].ranks), MG_OK);
+    CHECK_INT(plan.level[0].one_exchange, cases[i].pass);
+    CHECK_INT(plan.level[0].ghost_layers, cases[i].pass ? 14 : plan.radius);
+  }
+}
+
 int main(void) {
   test_passes();
+  test_fv4_halo();
   test_resident();
   return TEST_RESULT();
 }
