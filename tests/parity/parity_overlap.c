@@ -232,8 +232,8 @@ int main(int argc, char **argv) {
       fixture_release();
     }
   }
-  /* Add cases if the GPU has too many SMs for any of these levels to keep it busy: */
-  CHECK(!has_passes || (n_passes > 0 && n_fv4 > 0));
+  /* Add cases if the GPU has too many SMs for one rank's levels to keep it busy: */
+  CHECK(!has_passes || !alone || (n_passes > 0 && n_fv4 > 0));
   printf("%d passes began beside an exchange\n", n_beside);
   return FIXTURE_END();
 }
