@@ -26,16 +26,15 @@ enum {
   /** Ghost layers up to which, and cells per rank from which on, a pass of a CPU (cpu/pass.h)
    *  computes ghosts. Smaller levels are in cache, where a pass saves less than the ghosts cost:
    *  F-cycles of 64^3 on two ranks take 1.1 times as long with passes, 128^3 0.68 times. fv4's
-   *  passes are faster in cache, too. They compute ghosts where a step has at most this percentage
-   *  of a rank's cells. Two ranks, 64^3 (122 %): 0.90 times, 128^3 0.66; periodic 64^3 (148
-   * %): 1.12 times, 128^3 (123 %): 0.76. */
+   *  passes are faster in cache, too. They compute ghosts where cells and ghosts of a step are at
+   *  most this percentage of a rank's cells. Two ranks, 128^3 (111 %): 0.66 times; 64^3 (122 %):
+   *  0.90; periodic 128^3 (123 %): 0.76; periodic 64^3 (148 %): 1.12. */
   MG_PASS_MAX_LAYERS = 16,
   MG_PASS_WITH_HALO_MIN_CELLS = 1 << 19,
   MG_PASS_FV4_MAX_PERCENT = 130,
   /** Cells per rank up to which a smooth on several GPUs exchanges ghosts once: 203^3. Its sweeps
-   *  compute ghosts instead of receiving them, and cannot overlap messages with the interior, which
-   *  costs larger levels more than it saves. F-cycles on two H100s without and with it, ms: 160^3
-   *  1.21 and 1.19, 256^3 2.28 and 2.26. */
+   *  compute ghosts instead of receiving them, which costs larger levels more than it saves. Two
+   *  H100s, F-cycles without and with it, ms: 160^3 1.21 and 1.19, 256^3 2.28 and 2.26. */
   MG_ONE_EXCHANGE_MAX_CELLS = 1 << 23,
   MG_ONE_EXCHANGE_MAX_LAYERS = 8, /**< two sweeps of three steps read 7 layers */
   /** The same for the guard, for tests: 24^3, so that they have levels of both kinds. */
