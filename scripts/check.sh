@@ -361,7 +361,7 @@ else
   skip 'CUDA code: there is no nvcc to compile it'
 fi
 # Without a GPU no CUDA code runs, so skip its slow optimizers, if nvcc can.
-if [[ ! -e /dev/nvidiactl && ${#cuda[@]} != 0 ]] && "$(nvcc_path)" --help | grep -q -e --Ofast-compile; then
+if [[ ! -e /dev/nvidiactl && ${#cuda[@]} != 0 && $("$(nvcc_path)" --help) == *--Ofast-compile* ]]; then
   cuda+=(NVCCFLAGS=--Ofast-compile=max)
 fi
 stage build build "$work/main" --enable-werror "${cuda[@]}"
