@@ -87,7 +87,7 @@ have_thread_sanitizer() {
   echo '#include <omp.h>
     int main(void) { return omp_get_max_threads() < 1; }' |
     clang -fopenmp -fsanitize=thread -x c - -o "$program" >/dev/null 2>&1 &&
-    OMP_TOOL_VERBOSE_INIT=stdout "${no_aslr[@]}" "$program" 2>&1 | grep -q 'Tool was started'
+    OMP_TOOL_VERBOSE_INIT=stdout "${no_aslr[@]}" "$program" 2>&1 | grep 'Tool was started' >/dev/null
   local rc=$?
   rm -f "$program"
   return "$rc"
