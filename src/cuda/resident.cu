@@ -4,10 +4,11 @@
  * All blocks run at the same time, one per SM. Each owns a tile of the level
  * (plan/resident_tiles.h), loads its coefficients, f and x once, and performs all steps.
  * Coefficients, f and the thread's values are in registers (resident_cells.h), the values of the
- * tile in shared memory. After each step a block sends its new values next to other tiles to their
- * mailboxes in L2 and waits for theirs (resident_exchange.h). A block barrier orders the steps
- * within the tile. The launch also interpolates its first iterate and restricts the residual of its
- * last one, or reduces it to a norm (resident_transfer.h), so a visit to a level is two launches.
+ * tile in shared memory; betas of wide tiles too (resident_shared.h). After each step a block sends
+ * its new values next to other tiles to their mailboxes in L2 and waits for theirs
+ * (resident_exchange.h). A block barrier orders the steps within the tile. The launch also
+ * interpolates its first iterate and restricts the residual of its last one, or reduces it to a
+ * norm (resident_transfer.h), so a visit to a level is two launches.
  *
  * The smooth reads no ghosts and is in place or from zero. A block reads x of no other tile: the
  * first iterate is sent like the result of a step. Levels reside only on GPUs with fused sweeps
@@ -64,12 +65,11 @@ template <typename C> __device__ __forceinline__ void perform(C &cells, unsigned
   }
 }
 
-template <bool COLORED, bool VARIES, int ROWS>
-__global__ void __launch_bounds__(MG_RESIDENT_MAX_THREADS, 1)
-    resident_smooth(const MG_GRID_CONSTANT job_t job) {
-  __shared__ shared_t<COLORED> shared;
-  cells_t<COLORED, VARIES, ROWS> cells(job, shared);
-  coarse_tile_t<cells_t<COLORED, VARIES, ROWS>> coarse(cells);
+/* All of a smooth. */
+template <typename C>
+__device__ __forceinline__ void smooth_tile(const job_t &job, typename C::block_t &shared) {
+  C cells(job, shared);
+  coarse_tile_t<C> coarse(cells);
   mg_cuda_wait_dependency();
   const unsigned first = first_number(job);
   begin(cells, coarse, first);
@@ -79,13 +79,33 @@ __global__ void __launch_bounds__(MG_RESIDENT_MAX_THREADS, 1)
   store_last_number(job, first);
 }
 
+template <bool COLORED, bool VARIES, int ROWS>
+__global__ void __launch_bounds__(MG_RESIDENT_MAX_THREADS, 1)
+    resident_smooth(const MG_GRID_CONSTANT job_t job) {
+  __shared__ shared_t<COLORED, ROWS> shared;
+  smooth_tile<cells_t<COLORED, VARIES, ROWS>>(job, shared);
+}
+
+template <bool VARIES>
+__global__ void __launch_bounds__(MG_RESIDENT_WIDE_THREADS, 1)
+    resident_wide(const MG_GRID_CONSTANT job_t job) {
+  extern __shared__ double wide_memory[];
+  smooth_tile<cells_t<true, VARIES, MG_RESIDENT_WIDE_ROWS>>(
+      job, *(shared_t<true, MG_RESIDENT_WIDE_ROWS> *)wide_memory);
+}
+
 typedef void kernel_t(job_t);
 
 template <bool COLORED, bool VARIES> kernel_t *kernel_of_rows(int rows) {
   return rows == 1 ? resident_smooth<COLORED, VARIES, 1> : resident_smooth<COLORED, VARIES, 2>;
 }
 
+kernel_t *wide_kernel_of(const mg_view_t *v) {
+  return v->alpha_varies ? resident_wide<true> : resident_wide<false>;
+}
+
 kernel_t *kernel_of(const mg_view_t *v, const mg_step_t *step, int rows) {
+  if (rows == MG_RESIDENT_WIDE_ROWS) return wide_kernel_of(v);
   if (step->colored)
     return v->alpha_varies ? kernel_of_rows<true, true>(rows) : kernel_of_rows<true, false>(rows);
   return v->alpha_varies ? kernel_of_rows<false, true>(rows) : kernel_of_rows<false, false>(rows);
@@ -93,6 +113,21 @@ kernel_t *kernel_of(const mg_view_t *v, const mg_step_t *step, int rows) {
 
 bool choose_tiles(const mg_view_t *v, mg_resident_tiles_t *tiles) {
   return mg_resident_choose_tiles(v->n, usable_sms(), tiles);
+}
+
+/* Dynamic shared memory of a block. */
+size_t shared_bytes(const mg_resident_tiles_t *tiles) {
+  return mg_resident_tiles_are_wide(tiles) ? sizeof(shared_t<true, MG_RESIDENT_WIDE_ROWS>) : 0;
+}
+
+/* Whether the GPU has the shared memory of the kernel. */
+bool allow_shared(const mg_view_t *v, const mg_resident_tiles_t *tiles) {
+  if (!mg_resident_tiles_are_wide(tiles)) return true;
+  const cudaError_t error =
+      cudaFuncSetAttribute((const void *)wide_kernel_of(v),
+                           cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes(tiles));
+  (void)cudaGetLastError(); /* forget a failure */
+  return error == cudaSuccess;
 }
 
 job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
@@ -123,17 +158,20 @@ void mg_cuda_resident_close(void) {
 
 bool mg_cuda_can_reside(const mg_view_t *v, int n) {
   mg_resident_tiles_t tiles;
-  return v->op != MG_OPERATOR_FV4 && may_reside(v, n) && choose_tiles(v, &tiles);
+  return v->op != MG_OPERATOR_FV4 && may_reside(v, n) && choose_tiles(v, &tiles) &&
+         allow_shared(v, &tiles);
 }
 
 mg_status_t mg_cuda_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
                                     const mg_resident_use_t *use) {
   job_t job = job_of(v, sweep, use);
-  if (!choose_tiles(v, &job.tiles))
+  if (!choose_tiles(v, &job.tiles) ||
+      (mg_resident_tiles_are_wide(&job.tiles) && !sweep->step->colored))
     return mg_error(MG_ERR_INTERNAL, "no tiles for a resident smooth");
-  mg_cuda_launch_dependent(kernel_of(v, sweep->step, job.tiles.rows_per_thread),
-                           dim3((unsigned)mg_resident_blocks(&job.tiles)),
-                           dim3((unsigned)mg_resident_threads(&job.tiles)), job);
+  mg_cuda_launch_dependent_shared(kernel_of(v, sweep->step, job.tiles.rows_per_thread),
+                                  dim3((unsigned)mg_resident_blocks(&job.tiles)),
+                                  dim3((unsigned)mg_resident_threads(&job.tiles)),
+                                  shared_bytes(&job.tiles), job);
   MG_CUDA_LAUNCHED("smooth_resident");
   return MG_OK;
 }

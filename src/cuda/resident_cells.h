@@ -1,48 +1,42 @@
 /* The cells of one thread of a resident smooth (resident.cu): their coefficients, values, and
  * steps.
  *
- * A thread has a pair of cells of one row, or of two rows that are adjacent in j. In a pair,
- * cell 0 is the one that colored steps update first; in other steps it is the lower one. Shared
- * memory has the values of all cells 0 of the tile, then of all cells 1. So the neighbors that a
- * warp reads are contiguous. Values of other tiles are in registers: across a face, only one thread
- * needs them.
+ * A thread has a pair of cells of one row, or of two or four rows that are adjacent in j. In a
+ * pair, cell 0 is the one that colored steps update first; in other steps it is the lower one.
+ * Shared memory has the values of all cells 0 of the tile, then of all cells 1. So the neighbors
+ * that a warp reads are contiguous. Values of other tiles are in registers: across a face, only one
+ * thread needs them.
  *
  * All loads of a step are issued together: of the tile, of other tiles and at walls. The neighbors
- * are then selected from them. Values are sent as soon as they are computed. */
+ * are then selected from them. Values are sent as soon as they are computed.
+ *
+ * Four rows (wide tiles): a thread does not have the registers for that. Its inner rows need no
+ * values of tiles beside it in j, so their update hides the latency of these. */
 #ifndef MG_CUDA_RESIDENT_CELLS_H
 #define MG_CUDA_RESIDENT_CELLS_H
 
 #include "cuda/dependent_launch.h"
 #include "cuda/resident_exchange.h"
 #include "cuda/resident_job.h"
+#include "cuda/resident_shared.h"
 #include "cuda/stencil_load.h"
 
 namespace mg_resident {
-/** Shared memory of a block. */
-template <bool COLORED> struct shared_t {
-  /* Rows are 40 pairs apart, so that rows of 8, 16 and 32 pairs have no bank conflicts. Above and
-   * below is a margin that is read, but not used. */
-  enum { PITCH = 40, SIZE = PITCH * (MG_RESIDENT_MAX_ROWS + 2), BUFFERS = COLORED ? 1 : 2 };
-  mg_real_t x[BUFFERS][2][SIZE]; /**< [buffer][cell 0 or 1][pair] */
-  mg_real_t sums[COLORED ? SIZE : 1];
-  unsigned long long warp_max[MG_RESIDENT_MAX_THREADS / 32];
-
-  /** Values of pairs: for colored steps beside the iterate, otherwise instead of the buffer. */
-  __device__ __forceinline__ mg_real_t *scratch(int buffer) {
-    return COLORED ? sums : x[COLORED ? 0 : buffer][0];
-  }
-};
-
 /** @tparam ROWS  rows per thread */
 template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
   static constexpr bool COLORED = COLORED_;
   static constexpr int ROWS = ROWS_;
+  static constexpr bool WIDE = ROWS == MG_RESIDENT_WIDE_ROWS; /* coefficients in shared memory */
   static constexpr int WIDTH = COLORED ? 1 : 2;    /* words per pair and face in a step */
-  static constexpr int WORDS = (ROWS + 1) * WIDTH; /* that a thread receives in a step, at most */
-  static constexpr int PITCH = shared_t<COLORED>::PITCH;
+  static constexpr int WORDS = (ROWS + 1) * WIDTH; /* that a thread receives in a step, at most: */
+  static constexpr int WORDS_OF_K = ROWS * WIDTH;  /* first those of other tiles in k */
+  static constexpr int LINE = WIDE ? MG_RESIDENT_WIDE_PAIRS : MG_RESIDENT_MAX_PAIRS;
+  typedef shared_t<COLORED, ROWS> block_t;
+  typedef rows_t<0, 1, ROWS> all_t;
+  static constexpr int PITCH = block_t::PITCH;
 
   const job_t &job;
-  shared_t<COLORED> &shared;
+  block_t &shared;
   place_t here;
   int place, low_k, high_k; /* of the first pair and of the ones beside it, in shared memory */
   int outer[2];             /* place of the pair beside cell 0 or 1 of the first row */
@@ -50,7 +44,7 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
   unsigned flags;           /* side_t, of the thread's rows */
   unsigned in_j, out_j;     /* index of a word in the mailboxes; */
   unsigned in_k, out_k;     /* of the first row */
-  mg_row_t row[ROWS][2];    /* of a pair: cells 0 and 1 */
+  mg_row_t row[ROWS][2];    /* of a pair: cells 0 and 1; not of wide tiles */
   mg_real_t dinv[ROWS][2];  /* colored: c2 / diagonal */
   mg_real_t f[ROWS][2], x[ROWS][2];
   mg_real_t across_j[WIDTH], across_k[ROWS][WIDTH]; /* values of other tiles */
@@ -71,11 +65,11 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
     return (int)(here.i + (here.j + r) * job.l.p.jstride + here.k * job.l.p.kstride);
   }
 
-  __device__ __forceinline__ cells_t(const job_t &job_, shared_t<COLORED> &shared_)
+  __device__ __forceinline__ cells_t(const job_t &job_, block_t &shared_)
       : job(job_), shared(shared_), here(place_of(job_.tiles, ROWS_)), across_j(), across_k() {
     const mg_resident_tiles_t &t = job.tiles;
     const mg_patch_t &p = job.l.p;
-    const int plane = PITCH * t.rows[0];
+    const int plane = block_t::plane(t.rows[0]);
     place = PITCH + here.pair + here.row[0] * PITCH + here.row[1] * plane;
     phase = COLORED ? (p.lo[0] ^ (p.lo[1] + here.j) ^ (p.lo[2] + here.k) ^ job.color) & 1 : 0;
     const bool first = here.pair == 0, last = here.pair == t.pairs - 1;
@@ -93,7 +87,10 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
     add_side(1, true);
     low_k = has(K_LOW_TILE | K_LOW_WALL) ? place : place - plane;
     high_k = has(K_HIGH_TILE | K_HIGH_WALL) ? place : place + plane;
-    load_coefficients();
+    if constexpr (WIDE)
+      share_coefficients();
+    else
+      load_coefficients();
   }
 
   /** Set the flags and words of one side in direction d, 0: j, 1: k. */
@@ -109,7 +106,7 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
   /** Index of the word of a line that belongs to this thread's pair. */
   __device__ __forceinline__ unsigned index_of(int block, int line) const {
     return (unsigned)(block * 4 * MG_RESIDENT_MAX_WORDS +
-                      (line * WIDTH * MG_RESIDENT_MAX_PAIRS + here.pair) * MG_WORD_HALVES);
+                      (line * WIDTH * LINE + here.pair) * MG_WORD_HALVES);
   }
 
   __device__ __forceinline__ void load_coefficients() {
@@ -134,13 +131,29 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
     }
   }
 
-  /* ---- first iterate ---- */
-
-  __device__ __forceinline__ void load_pair(const mg_real_t *from, int r, mg_real_t to[2]) const {
-    const mg_real2_t pair = *(const mg_real2_t *)(from + offset(r));
-    to[0] = upper(r, 0) ? pair.y : pair.x;
-    to[1] = upper(r, 0) ? pair.x : pair.y;
+  /** With coefficients in shared memory. All threads of the block call it. */
+  __device__ __forceinline__ void share_coefficients() {
+    shared.load_betas(job.l.p, here, place, phase, here.pair == job.tiles.pairs - 1);
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+      for (int c = 0; c < 2; c++)
+        dinv[r][c] =
+            mg_row_dinv<false>(&job.l, row_of(r, c), here.i + upper(r, c), here.j + r, here.k) *
+            job.c2[0];
   }
+
+  /** Coefficients of cell c of row r. */
+  __device__ __forceinline__ mg_row_t row_of(int r, int c) const {
+    if constexpr (WIDE)
+      return shared.row(place + r * PITCH, c, upper(r, c),
+                        VARIES ? job.l.p.vec[MG_ALPHA][offset(r) + upper(r, c)] : job.l.v.a);
+    else
+      return row[r][c];
+  }
+
+  /* ---- first iterate ---- */
 
   /** Whether the first iterate is zero. */
   __device__ __forceinline__ bool is_zero() const {
@@ -153,8 +166,8 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
     const mg_real_t *const from = job.l.p.vec[has_x ? job.x : MG_F]; /* no branch at the loads */
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-      load_pair(job.l.p.vec[MG_F], r, f[r]);
-      load_pair(from, r, x[r]);
+      load_pair(job.l.p.vec[MG_F] + offset(r), upper(r, 0), f[r]);
+      load_pair(from + offset(r), upper(r, 0), x[r]);
     }
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
@@ -187,9 +200,9 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
 
   __device__ __forceinline__ uint64_t *word_at(unsigned index, int parity, int shift) const {
     return job.mail->half[0][0] + index + 2 * MG_RESIDENT_MAX_WORDS * parity +
-           MG_WORD_HALVES * MG_RESIDENT_MAX_PAIRS * shift;
+           MG_WORD_HALVES * LINE * shift;
   }
-  /** Whether row r is next to another tile in j. */
+  /** Whether row r, the first or the last, is next to another tile in j. */
   __device__ __forceinline__ bool is_at_j(int r) const {
     return ROWS == 1 ? has(J_LOW_TILE | J_HIGH_TILE) : has(r == 0 ? J_LOW_TILE : J_HIGH_TILE);
   }
@@ -199,23 +212,28 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
 
   /** Send x of cell c of row r; w: its word. */
   __device__ __forceinline__ void send(int r, int c, int w, unsigned number, int parity) const {
-    mg_word_store(word_at(out_k, parity, r * WIDTH + w), is_at_k(), x[r][c], number);
-    mg_word_store(word_at(out_j, parity, w), is_at_j(r), x[r][c], number);
+    if (!WIDE || is_at_k())
+      mg_word_store(word_at(out_k, parity, r * WIDTH + w), is_at_k(), x[r][c], number);
+    if (r == 0 || r == ROWS - 1)
+      mg_word_store(word_at(out_j, parity, w), is_at_j(r), x[r][c], number);
   }
 
   /** Receive the values of other tiles. All words are requested until all have arrived; none
-   * changes before the block has sent its next ones. */
+   * changes before the thread has sent its next ones.
+   * @tparam FIRST, END  words */
+  template <int FIRST = 0, int END = WORDS>
   __device__ __forceinline__ void receive(unsigned number, int parity) {
-    mg_word_t word[WORDS];
-    mg_words_receive(word, number, [&](int w, mg_word_t *to) {
+    mg_word_t word[END - FIRST];
+    mg_words_receive(word, number, [&](int at, mg_word_t *to) {
+      const int w = FIRST + at;
       const bool of_j = w / WIDTH == ROWS;
       mg_word_load(word_at(of_j ? in_j : in_k, parity, of_j ? w % WIDTH : w),
                    of_j ? has(J_LOW_TILE | J_HIGH_TILE) : is_at_k(), number, to);
     });
 #pragma unroll
-    for (int w = 0; w < WORDS; w++)
+    for (int w = FIRST; w < END; w++)
       (w / WIDTH == ROWS ? across_j[w % WIDTH] : across_k[w / WIDTH % ROWS][w % WIDTH]) =
-          mg_word_value(word[w]);
+          mg_word_value(word[w - FIRST]);
   }
 
   /* ---- steps ---- */
@@ -254,9 +272,16 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
     v.high[1] = r < ROWS - 1       ? x[r < ROWS - 1 ? r + 1 : r][other]
                 : has(J_HIGH_TILE) ? across_j[w]
                                    : b.j[1];
-    v.low[2] = has(K_LOW_TILE) ? across_k[r][w] : b.k[0];
-    v.high[2] = has(K_HIGH_TILE) ? across_k[r][w] : b.k[1];
+    v.low[2] = b.k[0];
+    v.high[2] = b.k[1];
+    if (!WIDE) select_k(r, c, &v);
     return v;
+  }
+  /** Set the values of other tiles in k. Wide tiles, most of whose warps have none, branch. */
+  __device__ __forceinline__ void select_k(int r, int c, mg_values7_t *v) const {
+    const mg_real_t across = across_k[r][COLORED ? 0 : c];
+    v->low[2] = has(K_LOW_TILE) ? across : v->low[2];
+    v->high[2] = has(K_HIGH_TILE) ? across : v->high[2];
   }
 
   /** Set the ghosts outside walls of j and k of row r; a tile has at least two rows. */
@@ -270,19 +295,24 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
     v->high[2] = has(K_HIGH_WALL) ? k : v->high[2];
   }
 
-  /** A x of cells c. */
-  __device__ __forceinline__ void apply(int c, const beside_t b[ROWS], mg_real_t ax[ROWS]) const {
-    mg_values7_t v[ROWS];
+  /** A x of cells c of some rows. */
+  template <typename R>
+  __device__ __forceinline__ void apply(int c, const beside_t b[R::N], mg_real_t ax[R::N]) const {
+    mg_values7_t v[R::N];
 #pragma unroll
-    for (int r = 0; r < ROWS; r++)
-      v[r] = gather(r, c, b[r]);
+    for (int n = 0; n < R::N; n++)
+      v[n] = gather(R::row(n), c, b[n]);
+    if (WIDE && is_at_k())
+#pragma unroll
+      for (int n = 0; n < R::N; n++)
+        select_k(R::row(n), c, &v[n]);
     if (has(J_LOW_WALL | J_HIGH_WALL | K_LOW_WALL | K_HIGH_WALL))
 #pragma unroll
-      for (int r = 0; r < ROWS; r++)
-        add_ghosts(r, &v[r]);
+      for (int n = 0; n < R::N; n++)
+        add_ghosts(R::row(n), &v[n]);
 #pragma unroll
-    for (int r = 0; r < ROWS; r++)
-      ax[r] = mg_row_apply(&job.l, row[r][c], v[r]);
+    for (int n = 0; n < R::N; n++)
+      ax[n] = mg_row_apply(&job.l, row_of(R::row(n), c), v[n]);
   }
 
   /** Residual of cells c. */
@@ -291,10 +321,33 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
       b[r] = load_beside(r, c, buffer);
-    apply(c, b, value);
+    apply<all_t>(c, b, value);
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
       value[r] = f[r][c] - value[r];
+  }
+
+  /** Update cells C of some rows, for which words FIRST to END are needed. */
+  template <int C, typename R, int FIRST, int END>
+  __device__ __forceinline__ void relax_rows(unsigned number, bool receives, bool sends) {
+    beside_t b[R::N];
+    mg_real_t ax[R::N];
+#pragma unroll
+    for (int n = 0; n < R::N; n++)
+      b[n] = load_beside(R::row(n), C, 0);
+    if (receives) receive<FIRST, END>(number, C);
+    apply<R>(C, b, ax);
+#pragma unroll
+    for (int n = 0; n < R::N; n++) {
+      const int r = R::row(n);
+      x[r][C] = mg_relax(x[r][C], ax[n], f[r][C], dinv[r][C], MG_REAL(1.0));
+    }
+#pragma unroll
+    for (int n = 0; n < R::N && sends; n++)
+      send(R::row(n), C, 0, number + 1, 1 - C);
+#pragma unroll
+    for (int n = 0; n < R::N; n++)
+      store_shared(R::row(n), C, 0);
   }
 
   /** Step q of a colored smooth. Its cells are C = q & 1, and so are the parities of messages.
@@ -303,22 +356,12 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
    *  @param[in] sends  whether a step or a residual follows */
   template <int C>
   __device__ __forceinline__ void relax(unsigned number, bool receives, bool sends) {
-    beside_t b[ROWS];
-    mg_real_t ax[ROWS];
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-      b[r] = load_beside(r, C, 0);
-    if (receives) receive(number, C);
-    apply(C, b, ax);
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-      x[r][C] = mg_relax(x[r][C], ax[r], f[r][C], dinv[r][C], MG_REAL(1.0));
-#pragma unroll
-    for (int r = 0; r < ROWS && sends; r++)
-      send(r, C, 0, number + 1, 1 - C);
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-      store_shared(r, C, 0);
+    if constexpr (WIDE) {
+      relax_rows<C, rows_t<1, 1, ROWS - 2>, 0, WORDS_OF_K>(number, receives && is_at_k(), sends);
+      relax_rows<C, rows_t<0, ROWS - 1, 2>, WORDS_OF_K, WORDS>(number, receives, sends);
+    } else {
+      relax_rows<C, all_t, 0, WORDS>(number, receives, sends);
+    }
     __syncthreads();
   }
 
@@ -338,7 +381,7 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
         previous[r] = shared.x[COLORED ? 0 : 1 - B][c][place + r * PITCH];
       }
       if (c == 0 && receives) receive(number, B);
-      apply(c, b, ax);
+      apply<all_t>(c, b, ax);
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
         next[r][c] = mg_update(x[r][c], c1 == MG_REAL(0.0) ? x[r][c] : previous[r], ax[r], f[r][c],

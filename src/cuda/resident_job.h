@@ -39,6 +39,12 @@ static __device__ __forceinline__ place_t place_of(const mg_resident_tiles_t &t,
   return p;
 }
 
+/** Some of the rows of a thread. */
+template <int FIRST, int STEP, int N_> struct rows_t {
+  static constexpr int N = N_;
+  static __device__ __forceinline__ constexpr int row(int n) { return FIRST + STEP * n; }
+};
+
 /** Flags of the sides of a thread's cells: another tile, or a wall. In i: the side of cell 0 or 1
  *  of the first row that is not next to the pair's other cell. */
 enum : unsigned {

@@ -49,10 +49,11 @@ template <typename C> struct coarse_tile_t {
   enum {
     LINES = 8,
     MAX_PLANES = MG_RESIDENT_MAX_SIDES / 2 + 1, /* with at least two rows in j */
-    AT_ONCE = C::ROWS                           /* lines per thread, unless tiles have few rows */
+    AT_ONCE = C::WIDE ? 3 : C::ROWS,            /* lines per thread, unless tiles have few rows */
+    CHILDREN = C::WIDE ? 2 : C::ROWS            /* rows of a thread in one coarse row */
   };
-  static_assert(MG_RESIDENT_MAX_SIDES / 2 + 1 <= LINES && MG_RESIDENT_MAX_PAIRS + 2 <= C::PITCH &&
-                    MAX_PLANES * LINES * C::PITCH <= 2 * shared_t<C::COLORED>::SIZE,
+  static_assert(MG_RESIDENT_MAX_SIDES / 2 + 1 <= LINES && C::LINE + 2 <= C::PITCH &&
+                    MAX_PLANES * LINES * C::PITCH <= 2 * C::block_t::SIZE,
                 "coarse cells exceed shared memory");
   const C &cells;
   const job_t &job;
@@ -121,7 +122,7 @@ template <typename C> struct coarse_tile_t {
   }
 
   /** Combine a column of the tile along k and j.
-   *  @param[in] row_j, row_k  first fine row of the group of the values, in the tile
+   *  @param[in] row_j, row_k  first fine row of the values, in the tile
    *  @param[out] to           values, C::PITCH apart */
   template <bool P1>
   __device__ __forceinline__ void combine_column(int row_j, int row_k, int column,
@@ -148,7 +149,7 @@ template <typename C> struct coarse_tile_t {
     for (int a = 0; a < 3; a++)
       y[a] = combine<P1>(x[0][a], x[1][a], x[2][a], row_k % 2 == 0 ? -1 : 1);
 #pragma unroll
-    for (int r = 0; r < C::ROWS; r++)
+    for (int r = 0; r < CHILDREN; r++)
       to[r * C::PITCH] = combine<P1>(y[0], y[1], y[2], (row_j + r) % 2 == 0 ? -1 : 1);
   }
 
@@ -160,7 +161,10 @@ template <typename C> struct coarse_tile_t {
         column = 1 + cells.here.pair;
 #pragma unroll 1 /* less code */
     for (int n = thread < 2 * n_groups ? 2 : 1; n > 0; n--) {
-      combine_column<P1>(row_j, row_k, column, columns + C::ROWS * g * C::PITCH + column);
+#pragma unroll 1
+      for (int r = 0; r < C::ROWS; r += CHILDREN)
+        combine_column<P1>(row_j + r, row_k, column,
+                           columns + (C::ROWS * g + r) * C::PITCH + column);
       g = thread / 2;
       row_k = g / groups;
       row_j = C::ROWS * (g - row_k * groups);
@@ -212,10 +216,15 @@ static __device__ __forceinline__ void load_first(C &cells, coarse_tile_t<C> &ti
   }
   cells.load_values();
   if (!job.u) return;
-  const mg_real_t u = job.u[here.pair + here.j / 2 * job.u_jstride + here.k / 2 * job.u_kstride];
+  constexpr int CHILDREN = coarse_tile_t<C>::CHILDREN;
 #pragma unroll
-  for (int r = 0; r < C::ROWS; r++)
-    cells.add_to_x(r, u, u);
+  for (int r = 0; r < C::ROWS; r += CHILDREN) {
+    const mg_real_t u =
+        job.u[here.pair + (here.j + r) / 2 * job.u_jstride + here.k / 2 * job.u_kstride];
+#pragma unroll
+    for (int h = 0; h < CHILDREN; h++)
+      cells.add_to_x(r + h, u, u);
+  }
 }
 
 /** Restrict the residual of the thread's cells. All threads of the block call it.
@@ -231,9 +240,13 @@ static __device__ __forceinline__ void restrict_sums(C &cells, const mg_real_t s
     sums[r * C::PITCH] = sum[r];
   __syncthreads();
   if (here.j % 2 || here.k % 2) return;
-  const int plane = C::PITCH * job.tiles.rows[0];
-  job.coarse[here.pair + here.j / 2 * job.coarse_jstride + here.k / 2 * job.coarse_kstride] =
-      mg_mean8(sum[0], sums[C::PITCH], sums[plane], sums[plane + C::PITCH]);
+  const int plane = C::block_t::plane(job.tiles.rows[0]);
+#pragma unroll
+  for (int r = 0; r < C::ROWS; r += 2)
+    job.coarse[here.pair + (here.j + r) / 2 * job.coarse_jstride +
+               here.k / 2 * job.coarse_kstride] =
+        mg_mean8(sum[r], sums[(r + 1) * C::PITCH], sums[plane + r * C::PITCH],
+                 sums[plane + (r + 1) * C::PITCH]);
 }
 
 /** Use the residual of the last iterate. */

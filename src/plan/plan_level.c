@@ -108,7 +108,9 @@ static bool fits_on_sms(const mg_level_plan_t *level, const mg_params_t *params,
     return !is_fv4 && cells <= MG_RESIDENT_MAX_CELLS_GUARD && n[0] % 2 == 0 && n[1] % 2 == 0 &&
            n[2] % 2 == 0;
   if (level->place != MG_PLACE_CUDA || cells > MG_RESIDENT_MAX_CELLS) return false;
-  if (!is_fv4) return mg_resident_choose_tiles(n, params->sms, &tiles);
+  if (!is_fv4)
+    return mg_resident_choose_tiles(n, params->sms, &tiles) &&
+           (colored || !mg_resident_tiles_are_wide(&tiles));
   return level->layout.box_dim >= 4 && (colored || !mg_fv4_tiles_are_wide(n)) &&
          mg_fv4_choose_tiles(n, params->sms, &fv4_tiles);
 }

@@ -13,11 +13,20 @@ static bool rows_fit(const int32_t n[3], int rj, int rk, int rows_per_thread, in
          n[1] / rj * (n[2] / rk) <= max_blocks(sms);
 }
 
+static bool choose_wide_tiles(const int32_t n[3], int sms, mg_resident_tiles_t *tiles) {
+  const int side = MG_RESIDENT_WIDE_SIDE;
+  *tiles = (mg_resident_tiles_t){
+      {side, side}, {n[1] / side, n[2] / side}, n[0] / 2, MG_RESIDENT_WIDE_ROWS};
+  return n[0] <= 2 * MG_RESIDENT_WIDE_PAIRS && n[1] % side == 0 && n[2] % side == 0 &&
+         mg_resident_threads(tiles) % 32 == 0 && mg_resident_blocks(tiles) <= max_blocks(sms);
+}
+
 bool mg_resident_choose_tiles(const int32_t n[3], int sms, mg_resident_tiles_t *tiles) {
   int best = 0;
-  if (n[0] % 2 != 0 || n[0] > 2 * MG_RESIDENT_MAX_PAIRS) return false;
+  const int most = n[0] <= 2 * MG_RESIDENT_MAX_PAIRS ? 2 : 0; /* rows per thread */
+  if (n[0] % 2 != 0) return false;
   if (n[0] < 4 || n[1] < 4 || n[2] < 4) return false; /* a coarse cell has one wall per direction */
-  for (int per_thread = 1; per_thread <= 2 && best == 0; per_thread++)
+  for (int per_thread = 1; per_thread <= most && best == 0; per_thread++)
     for (int rj = 2; rj <= MG_RESIDENT_MAX_SIDES; rj += 2)
       for (int rk = 2; rk <= MG_RESIDENT_MAX_SIDES; rk += 2) {
         const int worth = 64 * rj * rk - 2 * (rj + rk) + (rj > rk);
@@ -25,7 +34,7 @@ bool mg_resident_choose_tiles(const int32_t n[3], int sms, mg_resident_tiles_t *
         best = worth;
         *tiles = (mg_resident_tiles_t){{rj, rk}, {n[1] / rj, n[2] / rk}, n[0] / 2, per_thread};
       }
-  return best > 0;
+  return best > 0 || choose_wide_tiles(n, sms, tiles);
 }
 
 /* Columns of the halo: outside faces, and outside edges. */

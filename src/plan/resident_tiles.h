@@ -13,6 +13,11 @@
  *     32^3      4 x 8             32 x 8 x 4       1
  *     48^3      6 x 12            48 x 8 x 4       2
  *     64^3      8 x 16            64 x 8 x 4       2
+ *     72^3      9 x 9             72 x 8 x 8       4: wide
+ *     80^3      10 x 10           80 x 8 x 8       4: wide
+ *
+ * Wide tiles have more cells than the registers of an SM have room for coefficients. These are in
+ * shared memory, which has no room for a second iterate: only colored steps reside.
  *
  * fv4. A tile has 4 to 8 cells per side, an even number, so that the cells of a wall formula are in
  * one tile. Each thread has at most one cell, and at most one column of the halo: two cells outside
@@ -33,13 +38,17 @@
 #include <stdint.h>
 
 enum {
-  MG_RESIDENT_MAX_CELLS = 1 << 18, /**< of a level: 64^3, two pairs of cells per thread */
-  MG_RESIDENT_MAX_STEPS = 64,      /**< of a smooth */
+  MG_RESIDENT_MAX_CELLS = 80 * 80 * 80, /**< of a level: four pairs of cells per thread */
+  MG_RESIDENT_MAX_STEPS = 64,           /**< of a smooth */
   MG_RESIDENT_MAX_BLOCKS = 160,
   MG_RESIDENT_MAX_THREADS = 512,
   MG_RESIDENT_MAX_PAIRS = 32, /**< of cells in a row */
   MG_RESIDENT_MAX_ROWS = 32,  /**< of a tile */
   MG_RESIDENT_MAX_SIDES = 12, /**< rows of a tile in j plus rows in k */
+  MG_RESIDENT_WIDE_SIDE = 8,  /**< rows of a wide tile in j and in k */
+  MG_RESIDENT_WIDE_ROWS = 4,  /**< of each of its threads */
+  MG_RESIDENT_WIDE_PAIRS = 40,
+  MG_RESIDENT_WIDE_THREADS = 640,
   MG_FV4_TILE_MIN_SIDE = 4,
   MG_FV4_TILE_MAX_SIDE = 8,
   MG_FV4_TILE_MAX_CELLS_OF_LEVEL = 40 * 40 * 40, /**< larger ones have wide tiles */
@@ -53,7 +62,7 @@ typedef struct {
   int rows[2];         /**< of a tile, in j and k */
   int tiles[2];        /**< in j and k */
   int pairs;           /**< of cells in a row */
-  int rows_per_thread; /**< 1 or 2; a thread has a pair of cells of each */
+  int rows_per_thread; /**< 1, 2 or 4; a thread has a pair of cells of each */
 } mg_resident_tiles_t;
 
 static inline int mg_resident_blocks(const mg_resident_tiles_t *t) {
@@ -62,6 +71,11 @@ static inline int mg_resident_blocks(const mg_resident_tiles_t *t) {
 
 static inline int mg_resident_threads(const mg_resident_tiles_t *t) {
   return t->pairs * t->rows[0] * t->rows[1] / t->rows_per_thread;
+}
+
+/** Whether coefficients are in shared memory; then only colored steps reside. */
+static inline bool mg_resident_tiles_are_wide(const mg_resident_tiles_t *t) {
+  return t->rows_per_thread == MG_RESIDENT_WIDE_ROWS;
 }
 
 /** Tiles of equal size, i fastest. */

@@ -163,7 +163,7 @@ static void run(const char *backend) {
       /* On a device, a tile of double or float cells ends at the wall. */
       "--operator=fv2 --boundary=dirichlet --smoother=gsrb,chebyshev boxes=16x1x1",
   };
-  /* Levels of one rank from 16^3 to 64^3 cells, also not cubes. */
+  /* Levels of one rank from 16^3 to 80^3 cells, also not cubes. */
   static const char *const resident_cases[] = {
       FIXTURE_RESIDENT_CASES,
       "boxes=8x4x8 --boundary=dirichlet --smoother=gsrb,chebyshev walls=nndnnd",
@@ -198,6 +198,8 @@ static void run(const char *backend) {
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
   fixture_each_fusing(run);
-  test_varying(mg_comm_size(mg_comm_world()) == 1 ? "5x3" : "6x2");
+  const bool alone = mg_comm_size(mg_comm_world()) == 1;
+  test_varying(alone ? "5x3" : "6x2");
+  if (alone) test_varying("4x5"); /* resident */
   return FIXTURE_END();
 }

@@ -131,15 +131,14 @@ static void test_levels(mg_hierarchy_t *h) {
     if (smoothed_level(h, l)->plan->fused_sweeps > 1) test_level(h, l);
 }
 
-static void test_varying(void) {
-  /* The coarser levels are resident. */
+static void test_varying(const char *grid) {
   static const char *const options[] = {
       "--equation=helmholtz --operator=7pt --smoother=chebyshev",
       "--equation=helmholtz --operator=fv2 --boundary=periodic --smoother=gsrb",
       "--equation=helmholtz --operator=fv4 --boundary=periodic --smoother=gsrb",
       "--equation=helmholtz --operator=fv4 --boundary=dirichlet --smoother=gsrb"};
   int log2_box_dim, boxes;
-  MUST(sscanf(large_grid(), "%dx%d", &log2_box_dim, &boxes) == 2 ? MG_OK : MG_ERR_INTERNAL);
+  MUST(sscanf(grid, "%dx%d", &log2_box_dim, &boxes) == 2 ? MG_OK : MG_ERR_INTERNAL);
   const int n = boxes << log2_box_dim;
   double *alpha = field_random((int64_t)n * n * n, 5);
   for (int c = 0; c < n * n * n; c++)
@@ -193,13 +192,14 @@ static void run(const char *backend) {
       "--equation=poisson --smoother=gsrb,chebyshev boxes=5x2x3",
       "--boundary=dirichlet --equation=poisson --smoother=gsrb,chebyshev boxes=16x1x1",
   };
-  /* Levels of one rank: 16^3 to 64^3 cells, and not cubes. On the device, tiles have 4 to 32 rows,
-   * and threads one or two pairs of cells. */
+  /* Levels of one rank: 16^3 to 80^3 cells, and not cubes. On the device, tiles have 4 to 64 rows,
+   * and threads one, two or four pairs of cells. */
   static const char *const resident_cases[] = {
       FIXTURE_RESIDENT_CASES,
       "boxes=2x16x4 --smoother=gsrb",
       "boxes=8x8x8 --precision=mixed --smoother=gsrb,chebyshev",
       "boxes=16x16x16 --precision=mixed --smoother=gsrb,chebyshev,jacobi",
+      "boxes=20x20x20 --precision=mixed --smoother=gsrb",
   };
   const bool is_cpu = strcmp(backend, "cpu") == 0; /* it fuses no sweeps */
   const char *grid = strcmp(backend, "guard") == 0 ? "4x2" : large_grid();
@@ -233,6 +233,7 @@ static void run(const char *backend) {
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
   fixture_each_fusing(run);
-  test_varying();
+  test_varying(large_grid()); /* the coarser levels are resident */
+  if (mg_comm_size(mg_comm_world()) == 1) test_varying("4x5");
   return FIXTURE_END();
 }

@@ -127,22 +127,32 @@ static void test_passes(void) {
   }
 }
 
-/* Tiles that a launch accepts: they cover the level, one block per SM, whole warps. */
-static bool tiles_of_7_points(const int32_t n[3]) {
+/* Tiles that a launch accepts: they cover the level, one block per SM, whole warps.
+ * @param[out] wide  whether they are for colored steps only */
+static bool tiles_of_7_points(const int32_t n[3], bool *wide) {
   mg_resident_tiles_t t;
   if (!mg_resident_choose_tiles(n, params.sms, &t)) return false;
+  *wide = mg_resident_tiles_are_wide(&t);
   CHECK_INT(2 * t.pairs, n[0]);
   CHECK_INT(t.rows[0] * t.tiles[0], n[1]);
   CHECK_INT(t.rows[1] * t.tiles[1], n[2]);
   CHECK(t.rows[0] % 2 == 0 && t.rows[1] % 2 == 0 && t.rows[0] % t.rows_per_thread == 0);
+  CHECK(mg_resident_blocks(&t) <= params.sms && mg_resident_blocks(&t) <= MG_RESIDENT_MAX_BLOCKS);
+  CHECK(mg_resident_threads(&t) % 32 == 0);
+  if (*wide) {
+    CHECK(t.pairs <= MG_RESIDENT_WIDE_PAIRS);
+    CHECK(t.rows[0] == MG_RESIDENT_WIDE_SIDE && t.rows[1] == MG_RESIDENT_WIDE_SIDE);
+    CHECK(mg_resident_threads(&t) <= MG_RESIDENT_WIDE_THREADS);
+    return true;
+  }
+  CHECK(t.pairs <= MG_RESIDENT_MAX_PAIRS);
   CHECK(t.rows[0] * t.rows[1] <= MG_RESIDENT_MAX_ROWS);
   CHECK(t.rows[0] + t.rows[1] <= MG_RESIDENT_MAX_SIDES);
-  CHECK(mg_resident_blocks(&t) <= params.sms && mg_resident_blocks(&t) <= MG_RESIDENT_MAX_BLOCKS);
-  CHECK(mg_resident_threads(&t) <= MG_RESIDENT_MAX_THREADS && mg_resident_threads(&t) % 32 == 0);
+  CHECK(mg_resident_threads(&t) <= MG_RESIDENT_MAX_THREADS);
   return true;
 }
 
-static bool tiles_of_fv4(const int32_t n[3]) {
+static bool tiles_of_fv4(const int32_t n[3], bool *wide) {
   mg_fv4_tiles_t t;
   if (!mg_fv4_choose_tiles(n, params.sms, &t)) return false;
   const int64_t cells = (int64_t)t.side[0] * t.side[1] * t.side[2];
@@ -152,7 +162,8 @@ static bool tiles_of_fv4(const int32_t n[3]) {
   }
   CHECK(mg_fv4_tile_blocks(&t) <= params.sms && mg_fv4_tile_blocks(&t) <= MG_RESIDENT_MAX_BLOCKS);
   CHECK(t.threads <= MG_RESIDENT_MAX_THREADS && t.threads % 32 == 0);
-  CHECK_INT(mg_fv4_tiles_are_wide(n), t.threads < cells);
+  *wide = mg_fv4_tiles_are_wide(n);
+  CHECK_INT(*wide, t.threads < cells);
   return true;
 }
 
@@ -165,10 +176,11 @@ static void add_resident(int32_t n, int all_steps, char *text, size_t size) {
     params.boxes[d] = n >> params.log2_box_dim;
   CHECK_INT(build(1), MG_OK);
   const mg_level_plan_t *level = &plan.level[0];
-  const bool wide_all =
-      is_fv4 && params.smoother != MG_SMOOTHER_GSRB && mg_fv4_tiles_are_wide(level->layout.n);
-  const bool tiles = is_fv4 ? tiles_of_fv4(level->layout.n) : tiles_of_7_points(level->layout.n);
-  CHECK_INT(level->resident, tiles && !wide_all && (!is_fv4 || n % 4 == 0));
+  bool wide = false;
+  const bool tiles =
+      is_fv4 ? tiles_of_fv4(level->layout.n, &wide) : tiles_of_7_points(level->layout.n, &wide);
+  CHECK_INT(level->resident,
+            tiles && (!wide || params.smoother == MG_SMOOTHER_GSRB) && (!is_fv4 || n % 4 == 0));
   CHECK_INT(level->fused_sweeps, level->resident ? all_steps : 1);
   CHECK_INT(level->fused_residual, level->resident);
   CHECK_INT(level->fused_interpolation, level->resident && !is_fv4);
@@ -177,7 +189,7 @@ static void add_resident(int32_t n, int all_steps, char *text, size_t size) {
   if (level->resident) snprintf(text + length, size - length, " %d", (int)n);
 }
 
-/* Cubes of 16^3 to 64^3 cells on a GPU with 132 SMs, with 20, and with none that it does not
+/* Cubes of 16^3 to 80^3 cells on a GPU with 132 SMs, with 20, and with none that it does not
  * share. */
 static void test_resident(void) {
   static const struct {
@@ -186,7 +198,8 @@ static void test_resident(void) {
     int steps;
     const char *on_132, *on_20;
   } cases[] = {
-      {MG_OPERATOR_FV2, MG_SMOOTHER_GSRB, 6, " 16 20 24 28 32 36 40 44 48 56 64", " 16 24"},
+      {MG_OPERATOR_FV2, MG_SMOOTHER_GSRB, 6, " 16 20 24 28 32 36 40 44 48 56 64 72 80",
+       " 16 24 32"},
       {MG_OPERATOR_7PT, MG_SMOOTHER_JACOBI, 3, " 16 20 24 28 32 36 40 44 48 56 64", " 16 24"},
       {MG_OPERATOR_FV4, MG_SMOOTHER_GSRB, 6, " 16 20 24 32 40 48 64", " 16"},
       {MG_OPERATOR_FV4, MG_SMOOTHER_JACOBI, 3, " 16 20 24 32 40", " 16"},
@@ -205,7 +218,7 @@ static void test_resident(void) {
       params.sms = sms[variant / 4];
       params.boundary = variant % 2 ? MG_BOUNDARY_PERIODIC : MG_BOUNDARY_DIRICHLET;
       params.precision = variant / 2 % 2 ? MG_CLASS_MIXED : MG_CLASS_DOUBLE;
-      for (int32_t n = 16; n <= 64; n += 2)
+      for (int32_t n = 16; n <= 80; n += 2)
         add_resident(n, cases[i].steps, text, sizeof text);
       CHECK_STRING(text, params.sms == 132  ? cases[i].on_132
                          : params.sms == 20 ? cases[i].on_20
