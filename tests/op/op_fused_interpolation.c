@@ -149,6 +149,13 @@ static void test_varying(const char *grid) {
   }
 }
 
+static void run_resident(const char *options) {
+  fixture_each("2x1",
+               textf("--operator=fv2,7pt --equation=%s --precision=double,mixed --rtol=0.1 %s",
+                     strstr(options, "walls") ? "poisson" : "helmholtz", options),
+               test_levels);
+}
+
 static void run(const char *backend) {
   static const char *const cases[] = {
       "--operator=fv2,7pt --smoother=gsrb --smooths=2,3",
@@ -169,8 +176,12 @@ static void run(const char *backend) {
       "boxes=8x4x8 --boundary=dirichlet --smoother=gsrb,chebyshev walls=nndnnd",
       "boxes=16x16x16 --boundary=dirichlet --smoother=gsrb walls=dnnddn",
   };
+  static const char *const large_cases[] = {
+      FIXTURE_LARGE_RESIDENT_CASES,
+      "boxes=20x20x20 --boundary=dirichlet --smoother=gsrb walls=nndnnd",
+  };
   const bool alone = mg_comm_size(mg_comm_world()) == 1;
-  const bool guard = strcmp(backend, "guard") == 0;
+  const bool guard = strcmp(backend, "guard") == 0, is_cuda = strcmp(backend, "cuda") == 0;
   /* A device fuses sweeps of MG_FUSED_SWEEPS_MIN_CELLS cells per rank or more. */
   const char *grid = guard ? "4x2" : alone ? "5x3" : "6x2";
   levels[0] = levels[1] = resident_levels = 0;
@@ -186,11 +197,9 @@ static void run(const char *backend) {
         "--smoother=gsrb,chebyshev",
         test_levels);
   for (size_t c = 0; c < sizeof resident_cases / sizeof *resident_cases && alone; c++)
-    fixture_each("2x1",
-                 textf("--operator=fv2,7pt --equation=%s --precision=double,mixed --rtol=0.1 %s",
-                       strstr(resident_cases[c], "walls") ? "poisson" : "helmholtz",
-                       resident_cases[c]),
-                 test_levels);
+    run_resident(resident_cases[c]);
+  for (size_t c = 0; c < sizeof large_cases / sizeof *large_cases && alone && is_cuda; c++)
+    run_resident(large_cases[c]);
   CHECK(resident_levels > 0 || !alone || strcmp(backend, "cpu") == 0);
   CHECK((levels[0] > 0 && levels[1] > 0) || strcmp(backend, "cpu") == 0);
 }

@@ -153,6 +153,12 @@ static void test_varying(const char *grid) {
   }
 }
 
+static void run_resident(const char *operators, const char *options) {
+  const char *all = textf("--operator=%s --equation=helmholtz %s", operators, options);
+  fixture_each("2x1", all, test_levels);
+  if (!strstr(all, "mixed")) fixture_each("2x1", all, test_residuals);
+}
+
 static void run(const char *backend) {
   /* Equal and unequal numbers of fused steps, with single steps between and after them. */
   static const char *const cases[] = {
@@ -199,9 +205,13 @@ static void run(const char *backend) {
       "boxes=2x16x4 --smoother=gsrb",
       "boxes=8x8x8 --precision=mixed --smoother=gsrb,chebyshev",
       "boxes=16x16x16 --precision=mixed --smoother=gsrb,chebyshev,jacobi",
+  };
+  static const char *const large_cases[] = {
+      FIXTURE_LARGE_RESIDENT_CASES,
       "boxes=20x20x20 --precision=mixed --smoother=gsrb",
   };
   const bool is_cpu = strcmp(backend, "cpu") == 0; /* it fuses no sweeps */
+  const bool is_cuda = strcmp(backend, "cuda") == 0;
   const char *grid = strcmp(backend, "guard") == 0 ? "4x2" : large_grid();
   const bool one_rank = mg_comm_size(mg_comm_world()) == 1;
   levels_with_passes = resident_levels = resident_fv4_levels = fv4_levels = float_fv4_levels =
@@ -216,14 +226,12 @@ static void run(const char *backend) {
     fixture_each(grid, textf("--operator=fv2,7pt residuals %s", residual_cases[c]), test_residuals);
   for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
     fixture_each(grid, textf("--operator=fv4 residuals %s", fv4_cases[c]), test_residuals);
-  for (size_t c = 0; c < sizeof resident_cases / sizeof *resident_cases && one_rank; c++) {
-    const char *options =
-        textf("--operator=fv2,7pt,fv4 --equation=helmholtz %s", resident_cases[c]);
-    fixture_each("2x1", options, test_levels);
-    if (!strstr(options, "mixed")) fixture_each("2x1", options, test_residuals);
-  }
+  for (size_t c = 0; c < sizeof resident_cases / sizeof *resident_cases && one_rank; c++)
+    run_resident("fv2,7pt,fv4", resident_cases[c]);
+  for (size_t c = 0; c < sizeof large_cases / sizeof *large_cases && one_rank && is_cuda; c++)
+    run_resident("fv2,7pt", large_cases[c]);
   CHECK(resident_levels > 0 || is_cpu || !one_rank);
-  CHECK(resident_fv4_levels > 0 || strcmp(backend, "cuda") != 0 || !one_rank);
+  CHECK(resident_fv4_levels > 0 || !is_cuda || !one_rank);
   CHECK(float_fv4_levels > 0 || is_cpu);
   CHECK(fv4_levels > 0 || is_cpu);
   CHECK(levels_with_passes > 0 || is_cpu);
