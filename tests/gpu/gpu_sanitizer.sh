@@ -82,10 +82,14 @@ done
 # check NUMBER TOOL RANKS PROGRAM ARG...: write $dir/found.NUMBER.TOOL if the tool reports errors.
 check() {
   local number=$1 tool=$2 ranks=$3 rc=0 clean start
+  local -a filter=()
   shift 3
+  # In the bottom solve, warps without cells join the others' barriers in a loop (cuda/krylov_cells.h). This is defined
+  # in PTX, but synccheck reports it.
+  test "$tool" != synccheck || filter=(--kernel-name-exclude 'regex=_Z6bottomI|cycle_kernelILb0')
   start=solo
   test "$ranks" -eq 1 || start="mpi_run $ranks"
-  $start compute-sanitizer --tool "$tool" --error-exitcode 9 "$@" \
+  $start compute-sanitizer --tool "$tool" "${filter[@]}" --error-exitcode 9 "$@" \
     >"$dir/$number.$tool" 2>&1 || rc=$?
   clean=$(grep -cE 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards' "$dir/$number.$tool" || true)
   test "$clean" -eq "$ranks" || rc=9
