@@ -31,7 +31,8 @@ FIXTURE_BACKEND=guard
 run 3 op_fused_interpolation op_fused_sweeps op_one_exchange parity_overlap
 run 5 op_one_exchange parity_overlap
 FIXTURE_OPTIONS=--agglomerate-below=0
-run 8 op_fused_interpolation op_fused_sweeps op_one_exchange
+# With neighbors in all directions.
+run 8 op_fused_interpolation op_one_exchange
 FIXTURE_OPTIONS=
 # Ranks sharing a device.
 if have_cuda; then
