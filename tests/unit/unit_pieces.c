@@ -184,7 +184,7 @@ int main(void) {
             check_cut(c);
             c.most = 64;
             check_cut(c);
-            for (int sides = 0; sides < 3 && slots[s] % 33 == 0; sides++)
+            for (int sides = 0; sides < 3 && slots[s] == 132 && step == 1 + walls; sides++)
               check_late(c, sides == 1, sides == 2, 4);
           }
   return TEST_RESULT();
