@@ -115,7 +115,7 @@ static const struct {
      {CACHE(0, "32K\n", "0,64\n"), CACHE(1, "32768K\n", "0-3,64-67\n")},
      4096 * 1024},
     {"no end of line", {CACHE(0, "48K", "0-1,4,6-7")}, 48 * 1024 / 5},
-    {"a list ends at what is not a CPU", {CACHE(0, "48K\n", "0-1,x\n")}, 24 * 1024},
+    {"a list ends before a word that is no CPU", {CACHE(0, "48K\n", "0-1,x\n")}, 24 * 1024},
     {"a virtual machine names no sharers of the last level",
      {CACHE(0, "1024K\n", "0-1\n"), {"sys/devices/system/cpu/cpu0/cache/index1/size", "8192K\n"}},
      512 * 1024},
@@ -129,11 +129,16 @@ static const struct {
     {"an empty file ends the list", {CACHE(0, "", "0\n"), CACHE(1, "64K\n", "0\n")}, 0},
 };
 
+/* Leave these files only. */
+static void put_files(const file_t files[MOST_FILES]) {
+  clear();
+  for (int f = 0; f < MOST_FILES && files[f].name; f++)
+    put(&files[f]);
+}
+
 static void test_caches(void) {
   for (size_t c = 0; c < sizeof caches / sizeof caches[0]; c++) {
-    clear();
-    for (int f = 0; f < MOST_FILES && caches[c].files[f].name; f++)
-      put(&caches[c].files[f]);
+    put_files(caches[c].files);
     const int64_t got = mg_machine_cache_per_cpu_in(root);
     if (got != caches[c].share) fprintf(stderr, "%s:\n", caches[c].what);
     CHECK_INT(got, caches[c].share);
@@ -145,9 +150,7 @@ int main(void) {
   if (!mkdtemp(root)) return TEST_SKIP;
   test_caches();
   for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
-    clear();
-    for (int f = 0; f < MOST_FILES && machines[m].files[f].name; f++)
-      put(&machines[m].files[f]);
+    put_files(machines[m].files);
     const int64_t got = mg_host_memory_available_in(root);
     if (got != machines[m].free) fprintf(stderr, "%s:\n", machines[m].what);
     CHECK_INT(got, machines[m].free);
