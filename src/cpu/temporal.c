@@ -45,8 +45,8 @@ static bool is_empty(const box_t *b) {
   return b->first[0] >= b->end[0] || b->first[1] >= b->end[1] || b->first[2] >= b->end[2];
 }
 
-/* The region of a patch of v as at most 6 boxes; the interior is `layers` cells from halo ghosts,
- * also from those that are cells of v. Returns their number. */
+/* The region of a patch of v as at most 6 boxes. The interior is `layers` cells from halo ghosts,
+ * including ghosts that are cells of a grown patch. Returns the number of boxes. */
 static int boxes_of(const mg_view_t *v, const mg_patch_t *p, int layers, mg_region_t region,
                     box_t box[6]) {
   int n = 0;
