@@ -85,7 +85,7 @@ check() {
   local -a filter=()
   shift 3
   # In the bottom solve, warps without cells join the others' barriers in a loop (cuda/krylov_cells.h). This is defined
-  # in PTX, but synccheck reports it.
+  # in PTX, but synccheck reports it, also for barriers with an explicit number of threads.
   test "$tool" != synccheck || filter=(--kernel-name-exclude 'regex=_Z6bottomI|cycle_kernelILb0')
   start=solo
   test "$ranks" -eq 1 || start="mpi_run $ranks"
