@@ -28,6 +28,8 @@ typedef struct {
   bool alpha_varies; /**< not an option: set if the --coefficients file has an alpha */
   mg_boundary_t boundary;
   int32_t boxes[3];     /**< not an option: boxes of the finest grid in i, j, k; 0: a cube */
+  int32_t cells[3];     /**< cells of the finest grid in i, j, k; 0: a cube of boxes */
+  double length[3];     /**< of the domain in each direction; used with `cells` */
   mg_wall_t wall[3][2]; /**< not an option: kind of the domain's low and high side of each
                            direction; Dirichlet, and not used if periodic */
   mg_smoother_t smoother;
@@ -153,6 +155,11 @@ MG_MUST_CHECK mg_status_t mg_params_parse_on_ranks(int argc, char *const argv[],
 MG_MUST_CHECK mg_status_t mg_params_parse_deck(const char *text, int64_t length, const char *name,
                                                mg_params_t *params, char *message,
                                                int message_size);
+
+/** Does --cells set the grid, instead of LOG2_BOX_DIM and BOXES_PER_RANK? */
+static inline bool mg_params_has_cells(const mg_params_t *params) {
+  return params->cells[0] > 0;
+}
 
 /** Is the problem read from files (--coefficients, --rhs) instead of the built-in one? */
 static inline bool mg_params_has_files(const mg_params_t *params) {
