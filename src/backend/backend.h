@@ -276,9 +276,11 @@ typedef struct mg_backend {
    *  patch. */
   mg_status_t (*set_problem)(const mg_view_t *v, const mg_tables_t *tables);
   /** Restrict MG_BETA_I + d of the fine patches to vector `dst` of the coarse patches, for faces
-   *  0..n in direction d. Coarse patch p is the coarsened fine patch p. */
+   *  0..n in direction d. Coarse patch p is the coarsened fine patch p.
+   *  @param[in] factor  of the sum of the betas on a face, for each face of the level in direction
+   *      d; NULL: each coarse face has 4 fine ones, whose mean is its beta */
   mg_status_t (*restrict_faces)(const mg_view_t *fine, int d, const mg_view_t *coarse,
-                                mg_vector_t dst);
+                                mg_vector_t dst, const double *factor);
   /** fv4: extend the betas one layer outside the walls, in the tangential directions. */
   mg_status_t (*extend_faces)(const mg_view_t *v);
   /** Fill MG_DINV, if the level stores it. lambda_max is the local maximum of the Gershgorin bound

@@ -50,8 +50,8 @@ static mg_status_t set_problem(const mg_view_t *v, const mg_tables_t *tables) {
   GUARDED(v, mg_cpu_set_problem(&opened, tables));
 }
 static mg_status_t restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
-                                  mg_vector_t dst) {
-  GUARDED_BOTH(fine, coarse, mg_cpu_restrict_faces(&opened, d, &other_opened, dst));
+                                  mg_vector_t dst, const double *factor) {
+  GUARDED_BOTH(fine, coarse, mg_cpu_restrict_faces(&opened, d, &other_opened, dst, factor));
 }
 static mg_status_t extend_faces(const mg_view_t *v) {
   GUARDED(v, mg_cpu_extend_faces(&opened));

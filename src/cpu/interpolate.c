@@ -3,10 +3,17 @@
  * Bytes per fine cell: 17 with correction (u read and written, 1/8 of a coarse cell), 9 without. */
 #include "base/alloc.h"
 #include "cpu/cpu.h"
-#include "formulas/stencil.h"
+#include "formulas/transfer.h"
 #include <stdlib.h>
 
 enum { REACH = 2, LINES = 2 * REACH + 1, PAD = 16 };
+
+typedef struct {
+  const mg_view_t *coarse;
+  mg_vector_t src, dst;
+  mg_interpolation_t kind;
+  bool add;
+} children_job_t;
 
 /* Apply the formula in one direction to a row including ghosts; x[0..4] are the rows at offsets
  * -2..2. */
@@ -131,8 +138,34 @@ mg_status_t mg_cpu_interpolation_job(const mg_view_t *coarse, mg_vector_t src,
   return mg_new(&job->scratch, threads * (LINES + 1) * job->row_values, "interpolation rows");
 }
 
+/* The same between levels of any sizes, for a strip of the fine level. */
+static void children_strip(const mg_view_t *fine, int patch, int k, int j0, int j1, void *arg) {
+  const children_job_t *job = arg;
+  const mg_patch_t *p = &fine->patch[patch], *c = &job->coarse->patch[patch];
+  int side[3] = {0, 0, mg_child_side(p->n[2], c->n[2], k)};
+  const bool p0 = job->kind == MG_INTERPOLATE_P0, p1 = job->kind == MG_INTERPOLATE_P1;
+  for (int j = j0; j < j1; j++) {
+    const mg_real_t *x =
+        mg_cell(c, job->src, 0, mg_parent(p->n[1], c->n[1], j), mg_parent(p->n[2], c->n[2], k));
+    mg_real_t *out = mg_cell(p, job->dst, 0, j, k);
+    side[1] = mg_child_side(p->n[1], c->n[1], j);
+    for (int i = 0; i < p->n[0]; i++) {
+      const mg_real_t *parent = x + mg_parent(p->n[0], c->n[0], i);
+      side[0] = mg_child_side(p->n[0], c->n[0], i);
+      const mg_real_t value =
+          p0 ? *parent : mg_interpolate_child(p1, parent, c->jstride, c->kstride, side);
+      out[i] = job->add ? out[i] + value : value;
+    }
+  }
+}
+
 mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
                                mg_vector_t dst, mg_interpolation_t kind, bool add) {
+  if (!mg_halves(fine->n, coarse->n)) {
+    children_job_t children = {coarse, src, dst, kind, add};
+    mg_cpu_strips(fine, children_strip, &children);
+    return MG_OK;
+  }
   mg_cpu_interpolation_job_t job;
   MG_TRY(mg_cpu_interpolation_job(coarse, src, fine, dst, kind, add, mg_cpu_threads(coarse), &job));
   mg_cpu_strips(coarse, mg_cpu_interpolation_strip, &job);

@@ -1,6 +1,6 @@
 /* Mean of 8 cells, and of 4 faces. Fine and coarse patches correspond one to one. */
 #include "cpu/cpu.h"
-#include "formulas/stencil.h"
+#include "formulas/transfer.h"
 
 typedef struct {
   const mg_view_t *fine;
@@ -22,17 +22,51 @@ static void cells_strip(const mg_view_t *coarse, int patch, int k, int j0, int j
   }
 }
 
+/* The same between levels of any sizes. */
+static void children_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1, void *arg) {
+  const job_t *job = arg;
+  const mg_patch_t *p = &job->fine->patch[patch], *c = &coarse->patch[patch];
+  const mg_real_t weight = mg_child_weight(job->fine->n, coarse->n);
+  const mg_children_t in_k = mg_children(p->n[2], c->n[2], k);
+  for (int j = j0; j < j1; j++) {
+    const mg_children_t in_j = mg_children(p->n[1], c->n[1], j);
+    const mg_real_t *x = mg_cell(p, job->src, 0, in_j.first, in_k.first);
+    mg_real_t *out = mg_cell(c, job->dst, 0, j, k);
+    for (int i = 0; i < c->n[0]; i++) {
+      const mg_children_t in_i = mg_children(p->n[0], c->n[0], i);
+      out[i] =
+          weight * mg_sum_children(x + in_i.first, p->jstride, p->kstride, in_i.n, in_j.n, in_k.n);
+    }
+  }
+}
+
 mg_status_t mg_cpu_restrict_cells(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
                                   mg_vector_t dst) {
   job_t job = {.fine = fine, .src = src, .dst = dst};
-  mg_cpu_strips(coarse, cells_strip, &job);
+  mg_cpu_strips(coarse, mg_halves(fine->n, coarse->n) ? cells_strip : children_strip, &job);
   return MG_OK;
 }
 
+/* Faces of a patch between levels of any sizes. */
+static void child_faces(const mg_patch_t *p, int d, const mg_patch_t *c, mg_vector_t dst,
+                        const double *factor) {
+  const int n[3] = {c->n[0] + (d == 0), c->n[1] + (d == 1), c->n[2] + (d == 2)};
+  for (int k = 0; k < n[2]; k++)
+    for (int j = 0; j < n[1]; j++)
+      for (int i = 0; i < n[0]; i++)
+        *mg_cell(c, dst, i, j, k) =
+            mg_restrict_face(p->vec[MG_BETA_I + d], p->jstride, p->kstride, p->n, c->n, d,
+                             (const int[3]){i, j, k}, factor + c->lo[d]);
+}
+
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
-                                  mg_vector_t dst) {
+                                  mg_vector_t dst, const double *factor) {
   for (int q = 0; q < fine->n_patches; q++) {
     const mg_patch_t *p = &fine->patch[q], *c = &coarse->patch[q];
+    if (factor) {
+      child_faces(p, d, c, dst, factor);
+      continue;
+    }
     const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
     const ptrdiff_t t1 = stride[d == 0 ? 1 : 0], t2 = stride[d == 2 ? 1 : 2];
     const int n[3] = {c->n[0] + (d == 0), c->n[1] + (d == 1), c->n[2] + (d == 2)};

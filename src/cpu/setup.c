@@ -3,7 +3,8 @@
 #include "formulas/coefficients.h"
 
 static void beta_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t, int d) {
-  const double scale = mg_beta_scale(v->h, d), metric = mg_face_metric(v->h, d);
+  const mg_widths_t unit = mg_unit_widths(v);
+  const double scale = mg_beta_scale(unit.d, d), metric = mg_face_metric(v->h, d);
   const double *sx = (d == 0 ? t->beta_face : t->beta_center)[0] + p->lo[0];
   const double *sy = (d == 1 ? t->beta_face : t->beta_center)[1] + p->lo[1];
   const double *sz = (d == 2 ? t->beta_face : t->beta_center)[2] + p->lo[2];
@@ -19,7 +20,8 @@ static void beta_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *
 }
 
 static void rhs_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t) {
-  const double h2 = v->h[0] * v->h[0];
+  const mg_widths_t unit = mg_unit_widths(v);
+  const double h2 = unit.d[0] * unit.d[0];
   const double *x = t->f[0] + p->lo[0], *xx = t->f_xx[0] + p->lo[0];
   const double *y = t->f[1] + p->lo[1], *yy = t->f_xx[1] + p->lo[1];
   const double *z = t->f[2] + p->lo[2], *zz = t->f_xx[2] + p->lo[2];
@@ -34,8 +36,10 @@ static void rhs_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t
 }
 
 static void set_7pt(const mg_view_t *v, const mg_patch_t *p) {
-  const double *h = v->h;
-  const double metric[3] = {mg_face_metric(h, 0), mg_face_metric(h, 1), mg_face_metric(h, 2)};
+  const mg_widths_t unit = mg_unit_widths(v), scales = mg_inverse_lengths2(v);
+  const double *h = unit.d;
+  const double metric[3] = {mg_face_metric(v->h, 0), mg_face_metric(v->h, 1),
+                            mg_face_metric(v->h, 2)};
 #pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
   for (int k = 0; k <= p->n[2]; k++)
     for (int j = 0; j <= p->n[1]; j++)
@@ -52,7 +56,7 @@ static void set_7pt(const mg_view_t *v, const mg_patch_t *p) {
         if (in_i && in_j)
           *mg_cell(p, MG_BETA_K, i, j, k) = MG_REAL(metric[2] * mg_beta_point(x, y, zf, g));
         if (in_i && in_j && in_k)
-          *mg_cell(p, MG_F, i, j, k) = MG_REAL(mg_rhs_point(v->a, v->periodic, x, y, z));
+          *mg_cell(p, MG_F, i, j, k) = MG_REAL(mg_rhs_point(v->a, v->periodic, scales, x, y, z));
       }
 }
 

@@ -217,7 +217,7 @@ mg_status_t mg_cuda_event_record(void);
 mg_status_t mg_cuda_event_wait(void);
 mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);
 mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
-                                   mg_vector_t dst);
+                                   mg_vector_t dst, const double *factor);
 mg_status_t mg_cuda_extend_faces(const mg_view_t *v);
 mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
 mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int order);

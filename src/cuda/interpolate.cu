@@ -8,6 +8,7 @@
 #include "cuda/dependent_launch.h"
 #include "cuda/interpolate.h"
 #include "cuda/wall_value.h"
+#include "formulas/transfer.h"
 
 static const dim3 block_shape(32, 4, 1);
 
@@ -137,11 +138,45 @@ static void launch_folded(const mg_view_t *coarse, mg_vector_t src, const mg_pat
     launch<kind, false>(c, src, f, dst, add, 0);
 }
 
+/** Between levels of any sizes: one thread per fine cell. All coarse ghosts are in memory. */
+template <mg_interpolation_t kind>
+static __global__ void __launch_bounds__(128)
+    interpolate_any(mg_patch_t coarse, mg_vector_t src, mg_patch_t fine, mg_vector_t dst,
+                    bool add) {
+  MG_CUDA_CELL(i, j, k, fine.n);
+  mg_cuda_wait_dependency();
+  const int at[3] = {i, j, k};
+  int parent[3], side[3];
+  for (int d = 0; d < 3; d++) {
+    parent[d] = mg_parent(fine.n[d], coarse.n[d], at[d]);
+    side[d] = mg_child_side(fine.n[d], coarse.n[d], at[d]);
+  }
+  const mg_real_t *x = mg_cell(&coarse, src, parent[0], parent[1], parent[2]);
+  const mg_real_t value = kind == MG_INTERPOLATE_P0
+                              ? *x
+                              : mg_interpolate_child(kind == MG_INTERPOLATE_P1, x, coarse.jstride,
+                                                     coarse.kstride, side);
+  mg_real_t *out = mg_cell(&fine, dst, i, j, k);
+  *out = add ? *out + value : value;
+}
+
+static void launch_any(const mg_patch_t &c, mg_vector_t src, const mg_patch_t &f, mg_vector_t dst,
+                       mg_interpolation_t kind, bool add) {
+  const dim3 grid = mg_cuda_grid(f.n[0], f.n[1], f.n[2], block_shape);
+  mg_cuda_launch_dependent(kind == MG_INTERPOLATE_P0   ? interpolate_any<MG_INTERPOLATE_P0>
+                           : kind == MG_INTERPOLATE_P1 ? interpolate_any<MG_INTERPOLATE_P1>
+                                                       : interpolate_any<MG_INTERPOLATE_V2>,
+                           grid, block_shape, c, src, f, dst, add);
+}
+
 mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
                                 mg_vector_t dst, mg_interpolation_t kind, bool add) {
+  const bool halves = mg_halves(fine->n, coarse->n);
   for (int q = 0; q < coarse->n_patches; q++) {
     const mg_patch_t &c = coarse->patch[q], &f = fine->patch[q];
-    if (kind == MG_INTERPOLATE_P0)
+    if (!halves)
+      launch_any(c, src, f, dst, kind, add);
+    else if (kind == MG_INTERPOLATE_P0)
       launch<MG_INTERPOLATE_P0, false>(c, src, f, dst, add, 0);
     else if (kind == MG_INTERPOLATE_P1)
       launch_folded<MG_INTERPOLATE_P1>(coarse, src, c, f, dst, add, 1);

@@ -13,16 +13,19 @@ struct factors_t {
   const double *face[3], *center[3], *f[3], *f_xx[3];
 };
 
-/** Widths of the cells, and the factors of coefficients.h for faces normal to each direction. */
+/** Widths of the cells in units of the domain, and the factors of coefficients.h. */
 struct widths_t {
   double h[3], scale[3], metric[3];
+  mg_widths_t inverse_lengths2;
 };
 
 static widths_t widths_of(const mg_view_t *v) {
+  const mg_widths_t unit = mg_unit_widths(v);
   widths_t w;
+  w.inverse_lengths2 = mg_inverse_lengths2(v);
   for (int d = 0; d < 3; d++) {
-    w.h[d] = v->h[d];
-    w.scale[d] = mg_beta_scale(v->h, d);
+    w.h[d] = unit.d[d];
+    w.scale[d] = mg_beta_scale(unit.d, d);
     w.metric[d] = mg_face_metric(v->h, d);
   }
   return w;
@@ -60,7 +63,8 @@ static __global__ void __launch_bounds__(256)
   if (in_j && in_k) p.vec[MG_BETA_I][at] = w.metric[0] * mg_beta_point(xf, y, z, g);
   if (in_i && in_k) p.vec[MG_BETA_J][at] = w.metric[1] * mg_beta_point(x, yf, z, g);
   if (in_i && in_j) p.vec[MG_BETA_K][at] = w.metric[2] * mg_beta_point(x, y, zf, g);
-  if (in_i && in_j && in_k) p.vec[MG_F][at] = mg_rhs_point(a, periodic, x, y, z);
+  if (in_i && in_j && in_k)
+    p.vec[MG_F][at] = mg_rhs_point(a, periodic, w.inverse_lengths2, x, y, z);
 }
 
 /** Doubles per direction of the longest table. */

@@ -7,6 +7,7 @@
 
 #include "base/types.h"
 #include "formulas/stencil.h"
+#include "formulas/view.h"
 #include <stdbool.h>
 
 #define MG_TWO_PI 6.283185307179586476925286766559
@@ -21,6 +22,28 @@ MG_INLINE double mg_width_ratio2(const double h[3], int d) {
  *  faces by b / h[0]^2. */
 MG_INLINE double mg_face_metric(const double h[3], int d) {
   return 1.0 / mg_width_ratio2(h, d);
+}
+
+/** Widths of cells in units of the domain's lengths, in which the built-in problems are given. */
+typedef struct {
+  double d[3];
+} mg_widths_t;
+
+MG_INLINE mg_widths_t mg_unit_widths(const mg_view_t *v) {
+  mg_widths_t w;
+  for (int d = 0; d < 3; d++)
+    w.d[d] = 1.0 / v->n[d];
+  return w;
+}
+
+/** 1 / (length of the domain)^2 in each direction. */
+MG_INLINE mg_widths_t mg_inverse_lengths2(const mg_view_t *v) {
+  mg_widths_t w;
+  for (int d = 0; d < 3; d++) {
+    const double length = v->h[d] * v->n[d];
+    w.d[d] = v->general ? 1.0 / (length * length) : 1.0;
+  }
+  return w;
 }
 
 /** fv2, fv4: factor of S in the average of beta over a face normal to d (mg_beta_fv). */
@@ -88,16 +111,20 @@ MG_SHARED mg_factor_t mg_factor(double t, bool periodic) {
   return f;
 }
 
-/** 7pt: f = a u - (grad beta . grad u + beta lap u); b = 1. */
-MG_SHARED double mg_rhs_point(double a, bool periodic, double x, double y, double z) {
+/** 7pt: f = a u - (grad beta . grad u + beta lap u); b = 1.
+ *  @param[in] s  mg_inverse_lengths2 */
+MG_SHARED double mg_rhs_point(double a, bool periodic, mg_widths_t s, double x, double y,
+                              double z) {
   const mg_factor_t X = mg_factor(x, periodic), Y = mg_factor(y, periodic),
                     Z = mg_factor(z, periodic);
   double g[3];
   const double beta = mg_beta_point(x, y, z, g);
-  const double laplacian =
-      X.second * Y.value * Z.value + X.value * Y.second * Z.value + X.value * Y.value * Z.second;
-  const double flux = g[0] * X.first * Y.value * Z.value + g[1] * X.value * Y.first * Z.value +
-                      g[2] * X.value * Y.value * Z.first;
+  const double laplacian = s.d[0] * (X.second * Y.value * Z.value) +
+                           s.d[1] * (X.value * Y.second * Z.value) +
+                           s.d[2] * (X.value * Y.value * Z.second);
+  const double flux = s.d[0] * (g[0] * X.first * Y.value * Z.value) +
+                      s.d[1] * (g[1] * X.value * Y.first * Z.value) +
+                      s.d[2] * (g[2] * X.value * Y.value * Z.first);
   return a * (X.value * Y.value * Z.value) - (flux + beta * laplacian);
 }
 

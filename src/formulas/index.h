@@ -21,8 +21,9 @@ MG_INLINE bool mg_is_cube(const int32_t n[3]) {
 }
 
 /** Width of the bricks that sums are computed in (sum.h). Patches consist of boxes, so bricks that
- *  tile a box tile every decomposition. */
+ *  tile a box tile every decomposition. Patches of a general level begin anywhere. */
 MG_INLINE int mg_brick_width(const mg_view_t *v) {
+  if (v->general) return 1;
   return v->box_dim % 8 == 0 ? 8 : v->box_dim < 8 ? v->box_dim : 1;
 }
 

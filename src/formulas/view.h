@@ -29,6 +29,7 @@ typedef struct {
   int n_patches;
   int32_t n[3];      /**< cells of the whole level */
   int32_t box_dim;   /**< cells per side of a box; boundary formulas fall back if it is small */
+  bool general;      /**< of any size; patches begin at any even cell */
   int radius;        /**< ghost layers that the operator reads */
   int ghost_layers;  /**< allocated ghost layers; more than `radius` if sweeps are fused */
   int wall_layers;   /**< allocated ghost layers outside walls */
@@ -38,7 +39,7 @@ typedef struct {
   mg_operator_t op;
   bool periodic;
   mg_wall_t side[3][2]; /**< kind of the domain's low and high side of each direction */
-  double h[3];          /**< cell width in each direction; the domain is the unit cube */
+  double h[3];          /**< cell width in each direction */
   double a;             /**< a of the equation; a alpha if alpha is constant */
   double b_h2;          /**< b / h[0]^2; the face betas hold the other widths (coefficients.h) */
 } mg_view_t;

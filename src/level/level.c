@@ -107,10 +107,13 @@ static void store_free(mg_store_t *store) {
 }
 
 /* View of a level, still without patches. */
-static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout, int layers,
+static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_level_plan_t *plan, int layers,
                             int wall_layers) {
+  const mg_layout_t *layout = &plan->layout;
   const double n = layout->n[0];
-  mg_view_t v = {.box_dim = layout->box_dim,
+  mg_view_t v = {.box_dim =
+                     layout->general ? mg_plan_wall_dim(&h->params, layout) : layout->box_dim,
+                 .general = layout->general,
                  .radius = h->plan.radius,
                  .ghost_layers = layers,
                  .wall_layers = wall_layers,
@@ -118,10 +121,10 @@ static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout, 
                  .periodic = h->params.boundary == MG_BOUNDARY_PERIODIC,
                  .alpha_varies = h->params.alpha_varies,
                  .a = h->params.equation == MG_EQUATION_HELMHOLTZ ? 1.0 : 0.0,
-                 .b_h2 = n * n};
+                 .b_h2 = layout->general ? 1.0 / (plan->h[0] * plan->h[0]) : n * n};
   for (int d = 0; d < 3; d++) {
     v.n[d] = layout->n[d];
-    v.h[d] = 1.0 / layout->n[d];
+    v.h[d] = plan->h[d];
   }
   if (!v.periodic) memcpy(v.side, h->params.wall, sizeof v.side); /* else MG_WALL_NONE */
   return v;
@@ -147,16 +150,16 @@ static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level, const mg_
   choose_owner(h, level, &level->store);
   choose_owner(h, level, &level->image);
   level->store.view =
-      empty_view(h, &level->plan->layout, level->plan->ghost_layers, level->plan->wall_layers);
+      empty_view(h, level->plan, level->plan->ghost_layers, level->plan->wall_layers);
   MG_TRY(mg_layout_patches(&level->plan->layout, mg_comm_rank(mg_comm_world()), &patches, &n));
   mg_status_t status = store_create(patches, n, level->plan->vectors & ~in_u, &level->store);
   if (status == MG_OK && in_u) place_in_u(&outer->store, in_u, &level->store);
   if (status == MG_OK && level->has_image) {
-    level->image.view = empty_view(h, &level[1].plan->layout, h->plan.radius, h->plan.radius);
+    level->image.view = empty_view(h, level[1].plan, h->plan.radius, h->plan.radius);
     for (int p = 0; p < n; p++)
       for (int d = 0; d < 3; d++) {
-        patches[p].lo[d] /= 2;
-        patches[p].n[d] /= 2;
+        patches[p].lo[d] = mg_layout_coarse(&level->plan->layout, d, patches[p].lo[d]);
+        patches[p].n[d] = mg_layout_coarse(&level->plan->layout, d, patches[p].n[d]);
       }
     status = store_create(patches, n, MG_VECTORS_OF_IMAGE, &level->image);
   }

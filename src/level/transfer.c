@@ -1,6 +1,9 @@
 #include "level/transfer.h"
+#include "base/alloc.h"
+#include "formulas/transfer.h"
 #include "level/ops.h"
 #include "level/smooth.h"
+#include <stdlib.h>
 
 mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle) {
   static const mg_interpolation_t kinds[][2] = {
@@ -46,7 +49,7 @@ static mg_status_t residual_restrict(mg_hierarchy_t *h, int l) {
   mg_level_t *fine = &h->level[l];
   const mg_view_t *view = &fine->store.view;
   const mg_vector_t x = fine->iterate, residual = x == MG_TMP ? MG_U : MG_TMP;
-  if (!fine->backend->fused.residual_restrict) {
+  if (!fine->backend->fused.residual_restrict || !fine->plan->halves) {
     MG_TRY(mg_residual_inside(fine, residual, x, MG_F));
     return mg_restrict(h, l, residual, MG_F);
   }
@@ -86,13 +89,52 @@ static mg_status_t run_face_exchange(mg_copy_spec_t spec, mg_end_t src, mg_vecto
   return status;
 }
 
+/* Distance between the centers of the two cells at a face in direction d. At a wall, the width of
+ * its cell. */
+static double distance_at(const mg_level_t *level, int d, int32_t face) {
+  const mg_level_plan_t *plan = level->plan;
+  const int32_t n = plan->layout.n[d];
+  const bool periodic = level->store.view.side[d][0] == MG_WALL_NONE;
+  const double first = n == 1 ? plan->last_h[d] : plan->h[d], last = plan->last_h[d];
+  if (face == 0) return periodic ? 0.5 * (first + last) : first;
+  if (face == n) return periodic ? 0.5 * (first + last) : last;
+  return face == n - 1 ? 0.5 * (plan->h[d] + last) : plan->h[d];
+}
+
+/* Factors of the sums of fine betas on coarse faces normal to d. A stored beta is area times
+ * coefficient by distance, times h[0]^2 by the volume of a whole cell.
+ * @param[out] factor  n + 1 values; the caller frees them */
+static mg_status_t face_factors(const mg_level_t *fine, const mg_level_t *coarse, int d,
+                                double **factor) {
+  const mg_layout_t *from = &fine->plan->layout;
+  const int32_t n = coarse->plan->layout.n[d];
+  double scale = from->kept[0] ? 1.0 : 4.0;
+  for (int e = 0; e < 3; e++)
+    if (!from->kept[e]) scale *= 0.5;
+  MG_TRY(mg_new(factor, n + 1, "face factors"));
+  for (int32_t face = 0; face <= n; face++)
+    (*factor)[face] = scale * distance_at(fine, d, mg_child_face(from->n[d], n, face)) /
+                      distance_at(coarse, d, face);
+  return MG_OK;
+}
+
+/* Restrict the betas normal to d of this rank's patches. */
+static mg_status_t restrict_faces(mg_hierarchy_t *h, int l, int d) {
+  mg_level_t *fine = &h->level[l];
+  double *factor = NULL;
+  if (!fine->comm) return MG_OK;
+  if (!fine->plan->halves) MG_TRY(face_factors(fine, &h->level[l + 1], d, &factor));
+  const mg_status_t status = fine->backend->restrict_faces(
+      &fine->store.view, d, mg_level_coarse_view(h, l), half_vector(fine, MG_BETA_I + d), factor);
+  free(factor);
+  return status;
+}
+
 mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   for (int d = 0; d < 3; d++) {
     const mg_vector_t beta = MG_BETA_I + d;
-    if (fine->comm)
-      MG_TRY(fine->backend->restrict_faces(&fine->store.view, d, mg_level_coarse_view(h, l),
-                                           half_vector(fine, beta)));
+    MG_TRY(restrict_faces(h, l, d));
     if (!fine->has_image) {
       MG_TRY(wait_for_device(fine));
       continue;
@@ -138,8 +180,8 @@ static mg_status_t fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation
   else if (kind != MG_INTERPOLATE_P0 && !has_ghosts)
     MG_TRY(mg_halo(coarse, MG_U, true));
   if (!fine->comm) return MG_OK;
-  if (kind != MG_INTERPOLATE_P0 &&
-      !(fine->backend->fused.folds_walls && fine->backend->fused.folds_walls(half, kind)))
+  if (kind != MG_INTERPOLATE_P0 && !(fine->plan->halves && fine->backend->fused.folds_walls &&
+                                     fine->backend->fused.folds_walls(half, kind)))
     MG_TIMED(fine, MG_TIME_INTERPOLATE,
              fine->backend->fill_wall_ghosts(half, MG_U, wall_order(kind)));
   return MG_OK;

@@ -166,6 +166,11 @@ static inline bool mg_params_has_files(const mg_params_t *params) {
   return params->coefficients[0] != '\0' || params->rhs[0] != '\0';
 }
 
+/** Is only the grid of h solved, not those of 2h and 4h? */
+static inline bool mg_params_has_one_grid(const mg_params_t *params) {
+  return mg_params_has_files(params) || mg_params_has_cells(params);
+}
+
 /** Suffix of the XDMF file beside a dump: FILE.xdmf. */
 #define MG_XDMF_ENDING ".xdmf"
 

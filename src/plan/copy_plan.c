@@ -5,11 +5,13 @@
 
 /* Cells in direction d of the grid of a distribution, and cells per side of its boxes. */
 static int32_t grid_dim(const mg_distribution_t *s, int d) {
-  return s->layout->n[d] >> s->halved;
+  const int32_t n = s->layout->n[d];
+  return s->halved ? mg_layout_coarse(s->layout, d, n) : n;
 }
 
-static int32_t box_dim_of(const mg_distribution_t *s) {
-  return s->layout->box_dim >> s->halved;
+static int32_t box_of(const mg_distribution_t *s, int d) {
+  const int32_t box = mg_layout_box(s->layout, d);
+  return s->halved ? mg_layout_coarse(s->layout, d, box) : box;
 }
 
 static mg_status_t patches_of(const mg_distribution_t *s, int64_t rank, mg_cuboid_t **patches,
@@ -18,8 +20,8 @@ static mg_status_t patches_of(const mg_distribution_t *s, int64_t rank, mg_cuboi
   if (s->halved)
     for (int p = 0; p < *n; p++)
       for (int d = 0; d < 3; d++) {
-        (*patches)[p].lo[d] /= 2;
-        (*patches)[p].n[d] /= 2;
+        (*patches)[p].lo[d] = mg_layout_coarse(s->layout, d, (*patches)[p].lo[d]);
+        (*patches)[p].n[d] = mg_layout_coarse(s->layout, d, (*patches)[p].n[d]);
       }
   return MG_OK;
 }
@@ -46,8 +48,15 @@ static mg_status_t rank_set_add(rank_set_t *set, int64_t rank) {
   return MG_OK;
 }
 
-static int32_t floor_div(int32_t a, int32_t b) {
-  return a >= 0 ? a / b : -((-a + b - 1) / b);
+/* Box of a cell in direction d. Cells beyond an end of the grid are those of its other end. */
+static int32_t box_at(const mg_distribution_t *s, int d, int32_t cell) {
+  const int32_t n = grid_dim(s, d), w = box_of(s, d), m = s->layout->boxes[d];
+  int32_t turns = 0;
+  for (; cell < 0; cell += n)
+    turns--;
+  for (; cell >= n; cell -= n)
+    turns++;
+  return turns * m + cell / w;
 }
 
 /* Range of boxes, lo to hi inclusive in each direction. */
@@ -100,11 +109,11 @@ static mg_status_t add_wrapped(const mg_layout_t *layout, const range_t *range, 
  * cuboid consists of these boxes, and its own boxes are excluded. */
 static mg_status_t add_near(const mg_distribution_t *other, const mg_cuboid_t *c, bool boxes,
                             int depth, bool periodic, rank_set_t *set) {
-  const int32_t w = box_dim_of(other), *m = other->layout->boxes;
+  const int32_t *m = other->layout->boxes;
   range_t rest;
   for (int d = 0; d < 3; d++) {
-    rest.lo[d] = floor_div(c->lo[d] - depth, w);
-    rest.hi[d] = floor_div(c->lo[d] + c->n[d] - 1 + depth, w);
+    rest.lo[d] = box_at(other, d, c->lo[d] - depth);
+    rest.hi[d] = box_at(other, d, c->lo[d] + c->n[d] - 1 + depth);
     if (!periodic) {
       rest.lo[d] = rest.lo[d] < 0 ? 0 : rest.lo[d];
       rest.hi[d] = rest.hi[d] >= m[d] ? m[d] - 1 : rest.hi[d];
@@ -116,7 +125,8 @@ static mg_status_t add_near(const mg_distribution_t *other, const mg_cuboid_t *c
   if (!boxes) return add_wrapped(other->layout, &rest, set);
   /* Boxes below and above the cuboid in k, then in j between these, then in i. */
   for (int d = 2; d >= 0; d--) {
-    const int32_t first = c->lo[d] / w, last = first + c->n[d] / w - 1;
+    const int32_t first = box_at(other, d, c->lo[d]),
+                  last = box_at(other, d, c->lo[d] + c->n[d] - 1);
     range_t below = rest, above = rest;
     below.hi[d] = first - 1;
     above.lo[d] = last + 1;

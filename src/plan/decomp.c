@@ -86,7 +86,7 @@ static int64_t index_of(const mg_layout_t *layout, int64_t rank) {
 }
 
 void mg_layout_choose(mg_layout_t *layout) {
-  layout->cuboids = mg_cuboids_are_even(layout);
+  layout->cuboids = layout->general || mg_cuboids_are_even(layout);
 }
 
 int64_t mg_layout_owner(const mg_layout_t *layout, const int32_t box[3]) {
@@ -281,14 +281,22 @@ mg_status_t mg_layout_patches(const mg_layout_t *layout, int64_t rank, mg_cuboid
   else
     MG_TRY(merge_segment(layout, rank, patches, n_patches));
   for (int p = 0; p < *n_patches; p++)
-    for (int d = 0; d < 3; d++) {
-      (*patches)[p].lo[d] *= layout->box_dim;
-      (*patches)[p].n[d] *= layout->box_dim;
-    }
+    (*patches)[p] = mg_layout_cells(layout, &(*patches)[p]);
   return MG_OK;
 }
 
+/* The same for general layouts. Equal numbers of boxes are cut equally. */
+static bool general_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
+  if (fine->n_ranks != coarse->n_ranks) return false;
+  bool same = coarse->general;
+  for (int d = 0; d < 3; d++)
+    same = same && fine->boxes[d] == coarse->boxes[d] &&
+           (fine->boxes[d] == 1 || mg_layout_coarse(fine, d, fine->box[d]) == coarse->box[d]);
+  return same || fine->n_ranks == 1;
+}
+
 bool mg_layouts_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
+  if (fine->general) return general_nest(fine, coarse);
   if (!mg_doubles(fine->n, coarse->n) || fine->n_ranks != coarse->n_ranks) return false;
   if (coarse->n_ranks == 1) return true;
   if (fine->cuboids != coarse->cuboids) return false;

@@ -11,19 +11,47 @@ typedef struct {
   int32_t n[3];  /**< cells in i, j, k */
 } mg_cuboid_t;
 
-/** Distribution of the cells of one level over ranks. Boxes are cubes; the grid need not be one. */
+/** Distribution of the cells of one level over ranks. Boxes are cubes; the grid need not be one.
+ *
+ *  In a general layout (--cells) boxes only say where ranks may be separated. They are cuboids of
+ *  `box` cells, less at the high end of a direction, and each rank has one cuboid. */
 typedef struct {
   int32_t n[3];        /**< cells in i, j, k */
-  int32_t box_dim;     /**< cells per side of a box */
-  int32_t boxes[3];    /**< boxes in i, j, k; n = box_dim * boxes */
+  int32_t box_dim;     /**< cells per side of a box; general: of the narrowest part of a rank */
+  int32_t boxes[3];    /**< boxes in i, j, k; n = box_dim * boxes, unless general */
   int64_t n_ranks;     /**< ranks that hold boxes, at most one per box */
   int64_t world_ranks; /**< ranks of the whole run; the n_ranks are spread evenly over them */
   bool cuboids;        /**< one cuboid per rank, otherwise a segment of the Morton curve */
+  bool general;
+  int32_t box[3]; /**< of a general layout; even where a rank has a neighbor */
+  bool kept[3];   /**< the next coarser level is not coarser in this direction */
 } mg_layout_t;
+
+/** Cells per side of a box in direction d. */
+static inline int32_t mg_layout_box(const mg_layout_t *layout, int d) {
+  return layout->general ? layout->box[d] : layout->box_dim;
+}
+
+/** Cells of the next coarser level where this one has n, an even number except at the high end:
+ *  a last cell alone becomes a coarse cell. */
+static inline int32_t mg_layout_coarse(const mg_layout_t *layout, int d, int32_t n) {
+  return layout->kept[d] ? n : n / 2 + n % 2;
+}
 
 /** Product of three counts. */
 static inline int64_t mg_volume(const int32_t n[3]) {
   return (int64_t)n[0] * n[1] * n[2];
+}
+
+/** Shape of a part of the grid, given in boxes, in cells. */
+static inline mg_cuboid_t mg_layout_cells(const mg_layout_t *layout, const mg_cuboid_t *boxes) {
+  mg_cuboid_t c;
+  for (int d = 0; d < 3; d++) {
+    const int32_t w = mg_layout_box(layout, d), rest = layout->n[d] - boxes->lo[d] * w;
+    c.lo[d] = boxes->lo[d] * w;
+    c.n[d] = boxes->n[d] * w < rest ? boxes->n[d] * w : rest;
+  }
+  return c;
 }
 
 /** True if n is twice `half` in each direction. */

@@ -1,6 +1,7 @@
 #include "plan/plan.h"
 #include "formulas/walls.h"
 #include "plan/coarsen.h"
+#include "plan/general_layout.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,10 +107,13 @@ static void prefer_cuboids(mg_layout_t *layout) {
   if (fewer.cuboids && mg_layout_largest_share(&fewer) == share) *layout = fewer;
 }
 
-static void add_level(mg_plan_t *plan, const mg_params_t *params, mg_layout_t *layout) {
-  prefer_cuboids(layout);
-  plan->level[plan->n_levels++] =
-      (mg_level_plan_t){.layout = *layout, .place = place_of(layout, params)};
+static mg_level_plan_t *add_level(mg_plan_t *plan, const mg_params_t *params, mg_layout_t *layout) {
+  if (!layout->general) prefer_cuboids(layout);
+  mg_level_plan_t *level = &plan->level[plan->n_levels++];
+  *level = (mg_level_plan_t){.layout = *layout, .place = place_of(layout, params)};
+  for (int d = 0; d < 3; d++)
+    level->h[d] = level->last_h[d] = 1.0 / layout->n[d];
+  return level;
 }
 
 static bool is_too_wide(int log2_box_dim, const int32_t boxes[3]) {
@@ -136,6 +140,14 @@ static int64_t largest_boxes_per_rank(int log2_box_dim, int64_t boxes_per_rank, 
       bad = middle;
   }
   return good;
+}
+
+int32_t mg_plan_wall_dim(const mg_params_t *params, const mg_layout_t *layout) {
+  int32_t least = INT32_MAX;
+  for (int d = 0; d < 3; d++)
+    if (params->wall[d][0] == MG_WALL_DIRICHLET || params->wall[d][1] == MG_WALL_DIRICHLET)
+      least = layout->n[d] < least ? layout->n[d] : least;
+  return least;
 }
 
 bool mg_plan_has_dirichlet_wall(const mg_params_t *params) {
@@ -184,9 +196,52 @@ void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int6
   }
 }
 
+/* Add the next coarser level of a general layout. */
+static mg_level_plan_t *add_general(mg_plan_t *plan, const mg_params_t *params) {
+  const mg_level_plan_t *fine = &plan->level[plan->n_levels - 1];
+  const mg_layout_t *from = &fine->layout;
+  mg_layout_t layout = {.general = true};
+  for (int d = 0; d < 3; d++)
+    layout.n[d] = layout.boxes[d] = mg_layout_coarse(from, d, from->n[d]);
+  layout = mg_general_coarse(from, agglomerated_ranks(&layout, from->n_ranks, INT64_MAX, params));
+  mg_level_plan_t *level = add_level(plan, params, &layout);
+  for (int d = 0; d < 3; d++) {
+    const bool pairs = !from->kept[d], alone = from->n[d] % 2 != 0;
+    level->h[d] = pairs ? 2.0 * fine->h[d] : fine->h[d];
+    level->last_h[d] = fine->last_h[d] + (pairs && !alone ? fine->h[d] : 0.0);
+  }
+  return level;
+}
+
+/* Levels of a grid of any size. */
+static mg_status_t build_general(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
+                                 char *message, int message_size) {
+  const int64_t most = params->finest_ranks > 0 ? min64(ranks, params->finest_ranks) : ranks;
+  const __int128 cells = (__int128)params->cells[0] * params->cells[1] * params->cells[2];
+  if (cells > (__int128)ranks << MG_MAX_LOG2_SHARE) {
+    snprintf(message, (size_t)message_size,
+             "--cells=%dx%dx%d exceeds 2^%d cells per rank on %lld rank%s", (int)params->cells[0],
+             (int)params->cells[1], (int)params->cells[2], MG_MAX_LOG2_SHARE, (long long)ranks,
+             ranks == 1 ? "" : "s");
+    return MG_ERR_USAGE;
+  }
+  mg_layout_t layout = mg_general_layout(params->cells, most, ranks);
+  mg_level_plan_t *level = add_level(plan, params, &layout);
+  for (int d = 0; d < 3; d++)
+    level->h[d] = level->last_h[d] = params->length[d] / params->cells[d];
+  while (plan->n_levels < MG_MAX_LEVELS &&
+         mg_general_coarsens(level->layout.n, level->h, params->coarsest, level->layout.kept))
+    level = add_general(plan, params);
+  plan->radius = 1;
+  plan->boxes_asked = mg_layout_n_boxes(&plan->level[0].layout);
+  mg_plan_set_levels(plan, params);
+  return MG_OK;
+}
+
 mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan, char *message,
                           int message_size) {
   memset(plan, 0, sizeof *plan);
+  if (mg_params_has_cells(params)) return build_general(params, ranks, plan, message, message_size);
   const int32_t w = 1 << params->log2_box_dim;
   int32_t boxes[3];
   choose_boxes(params, ranks, boxes);
@@ -231,9 +286,14 @@ void mg_plan_coarse_part(const mg_plan_t *plan, const mg_params_t *params, int f
   memset(part, 0, sizeof *part);
   part->radius = plan->radius;
   part->n_levels = plan->n_levels - first;
-  for (int l = 0; l < part->n_levels; l++)
-    part->level[l] = (mg_level_plan_t){.layout = plan->level[first + l].layout,
-                                       .place = plan->level[first + l].place};
+  for (int l = 0; l < part->n_levels; l++) {
+    const mg_level_plan_t *from = &plan->level[first + l];
+    mg_level_plan_t *to = &part->level[l];
+    to->layout = from->layout;
+    to->place = from->place;
+    memcpy(to->h, from->h, sizeof to->h);
+    memcpy(to->last_h, from->last_h, sizeof to->last_h);
+  }
   part->boxes_asked = mg_layout_n_boxes(&part->level[0].layout);
   mg_plan_set_levels(part, params);
 }

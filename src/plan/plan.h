@@ -70,11 +70,14 @@ int64_t mg_plan_min_cells_per_rank(mg_place_t place);
 typedef struct {
   mg_layout_t layout;
   mg_place_t place;
+  double h[3];         /**< width of the cells in each direction, */
+  double last_h[3];    /**< and of the last one, which may be narrower */
   int value_bytes;     /**< 8: double; 4: float */
   unsigned vectors;    /**< of each patch: bit 1 << mg_vector_t for each */
   unsigned u_holds;    /**< of double cells beside a float level: the float vectors, at most two, in
                           the memory of MG_U. Each is in use only while MG_U is not */
   bool nests_coarse;   /**< patches of the next coarser level are the halves of these */
+  bool halves;         /**< the next coarser level has half the cells in each direction, no more */
   bool shared;         /**< in memory that the processor of the next finer level can access too */
   int ghost_layers;    /**< ghost layers of each patch: as many as any operation reads */
   int wall_layers;     /**< ghost layers outside walls; on a CPU, as many as the operator reads */
@@ -149,6 +152,10 @@ void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
  *  @ref problem statement in docs/algorithm.md, "Levels" */
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
+
+/** Least number of cells in a direction between two sides of which one is a Dirichlet wall. It
+ *  limits the order of wall formulas of a general layout. */
+int32_t mg_plan_wall_dim(const mg_params_t *params, const mg_layout_t *layout);
 
 /** True if u is given on a wall. Otherwise A of a single cell could be 0. */
 bool mg_plan_has_dirichlet_wall(const mg_params_t *params);

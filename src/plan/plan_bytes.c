@@ -43,33 +43,41 @@ static int64_t grown_cells(const int32_t n[3], int layers) {
 /* Sides of the region that the boxes of a patch cover when laid side by side, each with ghost
  * layers of depth g. Other patches need fewer cells of this patch than the boxes around it
  * would. A box and its neighbor need equally many cells of each other. */
-static void padded_sides(const int32_t n[3], int32_t box_dim, int g, int32_t sides[3]) {
+static void padded_sides(const int32_t n[3], const int32_t box[3], int g, int32_t sides[3]) {
   for (int d = 0; d < 3; d++)
-    sides[d] = n[d] / box_dim * (box_dim + 2 * g);
+    sides[d] = n[d] + (n[d] + box[d] - 1) / box[d] * 2 * g;
+}
+
+/* Cells per side of a layout's boxes, or of their image on the next coarser level. */
+static void boxes_of(const mg_layout_t *layout, bool image, int32_t box[3]) {
+  for (int d = 0; d < 3; d++) {
+    box[d] = mg_layout_box(layout, d);
+    if (image) box[d] = mg_layout_coarse(layout, d, box[d]);
+  }
 }
 
 /* Upper bound on the values received and sent in an exchange of `layers` layers, including
  * edges and corners. */
-static int64_t deep_values(const int32_t n[3], int32_t box_dim, int layers) {
+static int64_t deep_values(const int32_t n[3], const int32_t box[3], int layers) {
   int32_t sides[3];
-  padded_sides(n, box_dim, layers, sides);
+  padded_sides(n, box, layers, sides);
   return grown_cells(n, layers) - grown_cells(n, 0) + grown_cells(sides, 0) -
          grown_cells(sides, -layers);
 }
 
 /* Upper bound on the values received and sent in the halo exchanges of a patch: one exchange
  * with edges and corners and, if the operator reads only faces, another one for faces. */
-static int64_t halo_values(const int32_t n[3], int32_t box_dim, int g) {
-  const int64_t all = deep_values(n, box_dim, g);
+static int64_t halo_values(const int32_t n[3], const int32_t box[3], int g) {
+  const int64_t all = deep_values(n, box, g);
   const int64_t face = 2 * g * ((int64_t)n[0] * n[1] + (int64_t)n[0] * n[2] + (int64_t)n[1] * n[2]);
   return g > 1 ? all : all + 2 * face;
 }
 
 /* Upper bound on the values that gather and scatter move at the coarse end, for a patch of the
  * coarse level. */
-static int64_t coarse_end_values(const int32_t n[3], int32_t image_box_dim, int g) {
+static int64_t coarse_end_values(const int32_t n[3], const int32_t image_box[3], int g) {
   int32_t sides[3];
-  padded_sides(n, image_box_dim, g, sides);
+  padded_sides(n, image_box, g, sides);
   return grown_cells(n, 0) + grown_cells(sides, 0);
 }
 
@@ -77,10 +85,11 @@ static mg_status_t coarse_end_bytes(const mg_plan_t *plan, const mg_level_plan_t
                                     int64_t rank, int64_t *bytes) {
   mg_cuboid_t *patches;
   int n_patches;
+  int32_t box[3];
+  boxes_of(&level->layout, true, box);
   MG_TRY(mg_layout_patches(&level[1].layout, rank, &patches, &n_patches));
   for (int p = 0; p < n_patches; p++)
-    *bytes += level->value_bytes *
-              coarse_end_values(patches[p].n, level->layout.box_dim / 2, plan->radius);
+    *bytes += level->value_bytes * coarse_end_values(patches[p].n, box, plan->radius);
   free(patches);
   return MG_OK;
 }
@@ -92,18 +101,22 @@ static mg_status_t add_level_bytes(const mg_plan_t *plan, const mg_level_plan_t 
                                    mg_level_bytes_t *bytes) {
   const int g = plan->radius;
   int64_t values = 0, image = 0, buffer = 0, coarse_buffers = 0;
+  int32_t box[3];
+  boxes_of(&level->layout, false, box);
   mg_cuboid_t *patches;
   MG_TRY(mg_layout_patches(&level->layout, rank, &patches, &bytes->n_patches));
   for (int p = 0; p < bytes->n_patches; p++) {
     const int32_t *n = patches[p].n;
-    const int32_t half[3] = {n[0] / 2, n[1] / 2, n[2] / 2};
+    int32_t half[3];
+    for (int d = 0; d < 3; d++)
+      half[d] = mg_layout_coarse(&level->layout, d, n[d]);
     values += mg_patch_strides_of(n, patches[p].lo, level->layout.n, level->ghost_layers,
                                   level->wall_layers)
                   .size *
               mg_n_vectors(vectors);
-    if (level->layout.n_ranks > 1) buffer += halo_values(n, level->layout.box_dim, g);
+    if (level->layout.n_ranks > 1) buffer += halo_values(n, box, g);
     if (level->layout.n_ranks > 1 && level->ghost_layers > g)
-      buffer += deep_values(n, level->layout.box_dim, level->ghost_layers);
+      buffer += deep_values(n, box, level->ghost_layers);
     if (!has_image) continue;
     image += mg_patch_strides(half, g).size * mg_n_vectors(MG_VECTORS_OF_IMAGE);
     buffer += grown_cells(half, 0) + grown_cells(half, g); /* gather, scatter */

@@ -67,13 +67,13 @@ static bool has_halo(const mg_level_plan_t *level, const mg_params_t *params) {
 static double percent_with_ghosts(const mg_level_plan_t *level, const mg_params_t *params,
                                   int layers) {
   const mg_layout_t *layout = &level->layout;
-  const mg_cuboid_t part = mg_cuboids_part(layout, 0);
+  const mg_cuboid_t part = mg_cuboids_part(layout, 0), cells = mg_layout_cells(layout, &part);
   double percent = 100.0;
   for (int d = 1; d < 3; d++) {
     const bool periodic = params->boundary == MG_BOUNDARY_PERIODIC;
     const int parts = (layout->boxes[d] + part.n[d] - 1) / part.n[d],
               sides = periodic || parts > 2 ? 2 : parts - 1;
-    percent *= 1.0 + 0.5 * sides * layers / (part.n[d] * layout->box_dim);
+    percent *= 1.0 + 0.5 * sides * layers / cells.n[d];
   }
   return percent;
 }
@@ -133,7 +133,7 @@ static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *p
   const int64_t least =
       smoother->colored ? MG_FUSED_RESIDUAL_MIN_BYTES : MG_FUSED_RESIDUAL_MIN_BYTES_ALL;
   const bool pays = level->place == MG_PLACE_GUARD || vector_bytes_per_rank(level) >= least;
-  return pays && params->op != MG_OPERATOR_FV4 && !params->alpha_varies &&
+  return pays && params->op != MG_OPERATOR_FV4 && !params->alpha_varies && level->halves &&
          level->layout.box_dim > params->fused_sweeps;
 }
 
@@ -155,7 +155,7 @@ static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_p
   level->resident = may_reside(level, plan->radius, params, smoother);
   if (level->resident) {
     level->fused_sweeps = smoother->n_steps;
-    level->fused_residual = true;
+    level->fused_residual = level->halves;
     level->one_exchange = level->place == MG_PLACE_CPU && has_halo(level, params);
     if (level->one_exchange)
       level->ghost_layers = mg_layers_of_pass(plan->radius, smoother->n_steps);
@@ -186,7 +186,7 @@ static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params
       level->place == MG_PLACE_GUARD || level->resident || vector_bytes_per_rank(level) >= least;
   /* Into ghosts, a pass on a CPU would read deep ghosts of both levels. */
   if (level->resident && level->one_exchange) return false;
-  return level->fused_sweeps > 1 && pays && params->op != MG_OPERATOR_FV4 &&
+  return level->fused_sweeps > 1 && pays && params->op != MG_OPERATOR_FV4 && level->halves &&
          level[1].place == level->place;
 }
 
@@ -266,7 +266,7 @@ static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_s
 void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
   const bool is_mixed = params->precision == MG_CLASS_MIXED;
   /* Solves start at h, 2h and 4h; for a user's problem only at h. */
-  const int last_start = mg_params_has_files(params) ? 0 : 2;
+  const int last_start = mg_params_has_one_grid(params) ? 0 : 2;
   const smoother_t smoother = smoother_of(params);
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
@@ -277,6 +277,7 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
     if (params->alpha_varies) level->vectors |= 1u << MG_ALPHA;
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
     if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);
+    level->halves = !is_bottom && mg_doubles(level->layout.n, level[1].layout.n);
     set_fused_sweeps(plan, level, params, &smoother);
     level->wall_layers = level->place == MG_PLACE_CPU && params->boundary != MG_BOUNDARY_PERIODIC
                              ? plan->radius

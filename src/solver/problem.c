@@ -26,9 +26,16 @@ static void fill_tables(int32_t n, double h, double ratio2, double *face, double
   }
 }
 
+/* A direction of one cell: the problem does not depend on it. */
+static void fill_constant(double face[2], double center[1], double f[1], double f_xx[1]) {
+  face[0] = face[1] = center[0] = f[0] = 1.0;
+  f_xx[0] = 0.0;
+}
+
 static mg_status_t set_finest(mg_level_t *level) {
   if (!level->comm) return MG_OK;
   const mg_view_t *v = &level->store.view;
+  const mg_widths_t unit = mg_unit_widths(v);
   double *memory;
   MG_TRY(mg_new(&memory, 4 * ((int64_t)v->n[0] + v->n[1] + v->n[2] + 3), "coefficient tables"));
   mg_tables_t tables;
@@ -36,7 +43,10 @@ static mg_status_t set_finest(mg_level_t *level) {
   for (int d = 0; d < 3; d++) {
     const int32_t n = v->n[d];
     double *face = next, *center = face + n + 1, *f = center + n, *f_xx = f + n;
-    fill_tables(n, v->h[d], mg_width_ratio2(v->h, d), face, center, f, f_xx);
+    if (n == 1)
+      fill_constant(face, center, f, f_xx);
+    else
+      fill_tables(n, unit.d[d], mg_width_ratio2(unit.d, d), face, center, f, f_xx);
     tables.beta_face[d] = face;
     tables.beta_center[d] = center;
     tables.f[d] = f;

@@ -1,0 +1,105 @@
+/* Transfers between a level and a coarser one that does not have half its cells in each direction.
+ *
+ * In a direction the coarse level has either the same cells, or one for each pair of cells and one
+ * for a last cell alone. A residual is per volume of a whole cell; so a coarse value is the sum of
+ * the children that there are, divided by the number of children of a whole coarse cell. */
+#ifndef MG_TRANSFER_FORMULAS_H
+#define MG_TRANSFER_FORMULAS_H
+
+#include "formulas/stencil.h"
+
+/** Whether a coarse level of n_coarse cells has half the cells in each direction. */
+MG_INLINE bool mg_halves(const int32_t n[3], const int32_t n_coarse[3]) {
+  return n[0] == 2 * n_coarse[0] && n[1] == 2 * n_coarse[1] && n[2] == 2 * n_coarse[2];
+}
+
+/** Children of a coarse cell in one direction: the first one, and their number. */
+typedef struct {
+  int first, n;
+} mg_children_t;
+
+/** @param[in] n, n_coarse  cells of the patch and of the coarsened patch in this direction
+ *  @param[in] c            coarse cell */
+MG_INLINE mg_children_t mg_children(int n, int n_coarse, int c) {
+  if (n == n_coarse) return (mg_children_t){c, 1};
+  return (mg_children_t){2 * c, 2 * c + 1 < n ? 2 : 1};
+}
+
+/** First child of a coarse face in the direction of its normal. */
+MG_INLINE int mg_child_face(int n, int n_coarse, int c) {
+  return n == n_coarse ? c : 2 * c < n ? 2 * c : n;
+}
+
+/** 1 / (children of a whole coarse cell). */
+MG_INLINE mg_real_t mg_child_weight(const int32_t n[3], const int32_t n_coarse[3]) {
+  mg_real_t weight = MG_REAL(1.0);
+  for (int d = 0; d < 3; d++)
+    weight = n[d] == n_coarse[d] ? weight : MG_REAL(0.5) * weight;
+  return weight;
+}
+
+/** Sum of the values of some children.
+ *  @param[in] x           the first one
+ *  @param[in] ni, nj, nk  children in i, j, k */
+MG_INLINE mg_real_t mg_sum_children(const mg_real_t *x, ptrdiff_t js, ptrdiff_t ks, int ni, int nj,
+                                    int nk) {
+  mg_real_t sum = MG_REAL(0.0);
+  for (int k = 0; k < nk; k++)
+    for (int j = 0; j < nj; j++)
+      for (int i = 0; i < ni; i++)
+        sum = sum + x[i + j * js + k * ks];
+  return sum;
+}
+
+/** Beta of a coarse face normal to d.
+ *  @param[in] beta          cell (0,0,0) of the fine patch
+ *  @param[in] n, n_coarse   cells of the patch and of the coarsened patch
+ *  @param[in] at            the coarse face
+ *  @param[in] factor        of the first face of the patch in direction d */
+MG_INLINE mg_real_t mg_restrict_face(const mg_real_t *beta, ptrdiff_t js, ptrdiff_t ks,
+                                     const int32_t n[3], const int32_t n_coarse[3], int d,
+                                     const int at[3], const double *factor) {
+  mg_children_t c[3];
+  for (int e = 0; e < 3; e++)
+    c[e] = e == d ? (mg_children_t){mg_child_face(n[e], n_coarse[e], at[e]), 1}
+                  : mg_children(n[e], n_coarse[e], at[e]);
+  const mg_real_t *x = beta + c[0].first + c[1].first * js + c[2].first * ks;
+  return MG_REAL(factor[at[d]]) * mg_sum_children(x, js, ks, c[0].n, c[1].n, c[2].n);
+}
+
+/** Where a cell is in its coarse cell: -1 or 1, the low or the high child; 0, it has the place of
+ *  the coarse cell. */
+MG_INLINE int mg_child_side(int n, int n_coarse, int i) {
+  if (n == n_coarse || (i == n - 1 && n % 2 != 0)) return 0;
+  return i % 2 ? 1 : -1;
+}
+
+/** Coarse cell of a cell. */
+MG_INLINE int mg_parent(int n, int n_coarse, int i) {
+  return n == n_coarse ? i : i / 2;
+}
+
+/** P1 or V2 in one direction. */
+MG_INLINE mg_real_t mg_interpolate_side(bool p1, mg_real_t low, mg_real_t c, mg_real_t high,
+                                        int side) {
+  if (side == 0) return c;
+  return p1 ? mg_interpolate_p1(low, c, high, side) : mg_interpolate_v2(low, c, high, side);
+}
+
+/** P1 or V2 to a child at `side` of a coarse cell: k first, then j, then i.
+ *  @param[in] x  the coarse cell; its neighbors are read only in directions with a side */
+MG_INLINE mg_real_t mg_interpolate_child(bool p1, const mg_real_t *x, ptrdiff_t js, ptrdiff_t ks,
+                                         const int side[3]) {
+  const ptrdiff_t di = side[0] ? 1 : 0, dj = side[1] ? js : 0, dk = side[2] ? ks : 0;
+  mg_real_t column[3], row[3];
+  for (int i = -1; i <= 1; i++) {
+    for (int j = -1; j <= 1; j++) {
+      const mg_real_t *at = x + i * di + j * dj;
+      column[j + 1] = mg_interpolate_side(p1, at[-dk], at[0], at[dk], side[2]);
+    }
+    row[i + 1] = mg_interpolate_side(p1, column[0], column[1], column[2], side[1]);
+  }
+  return mg_interpolate_side(p1, row[0], row[1], row[2], side[0]);
+}
+
+#endif
