@@ -212,6 +212,7 @@ static bool needs_tmp(const mg_level_plan_t *level, const mg_params_t *params) {
 
 /* Vectors that a level does without, to save memory: MG_DINV, if 1 / diagonal is computed; on a CPU
  * also MG_TMP, if steps and residuals are in place or fused: on float levels, and on large levels.
+ * A residual is fused with its restriction to half the cells only.
  * The bottom solver needs both. */
 static unsigned unused_vectors(const mg_level_plan_t *level, const mg_params_t *params,
                                const smoother_t *smoother) {
@@ -221,7 +222,7 @@ static unsigned unused_vectors(const mg_level_plan_t *level, const mg_params_t *
   if (computes_dinv(level, params) && (is_mixed || !dumps(params, MG_FIELD_DINV)))
     unused |= 1u << MG_DINV;
   if (level->place == MG_PLACE_CPU && params->op != MG_OPERATOR_FV4 && smoother->colored &&
-      (is_mixed || (is_large && !needs_tmp(level, params))))
+      level->halves && (is_mixed || (is_large && !needs_tmp(level, params))))
     unused |= 1u << MG_TMP;
   return unused;
 }
@@ -271,13 +272,13 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
     const bool is_bottom = l == plan->n_levels - 1;
+    level->halves = !is_bottom && mg_doubles(level->layout.n, level[1].layout.n);
     level->value_bytes = is_mixed ? sizeof(float) : sizeof(double);
     level->vectors = MG_VECTORS_EVERY_LEVEL;
     if (l <= last_start && !is_mixed) level->vectors |= vectors_of_start(params, l);
     if (params->alpha_varies) level->vectors |= 1u << MG_ALPHA;
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
     if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);
-    level->halves = !is_bottom && mg_doubles(level->layout.n, level[1].layout.n);
     set_fused_sweeps(plan, level, params, &smoother);
     level->wall_layers = level->place == MG_PLACE_CPU && params->boundary != MG_BOUNDARY_PERIODIC
                              ? plan->radius
