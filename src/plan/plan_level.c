@@ -265,8 +265,7 @@ static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_s
 
 void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
   const bool is_mixed = params->precision == MG_CLASS_MIXED;
-  /* Solves start at h, 2h and 4h; for a user's problem only at h. */
-  const int last_start = mg_params_has_files(params) ? 0 : 2;
+  const int last_start = mg_params_solves_once(params) ? 0 : 2;
   const smoother_t smoother = smoother_of(params);
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
