@@ -14,7 +14,7 @@ bool mg_cpu_can_reside(const mg_view_t *v, int n) {
              (mg_walls_enclose(v) || v->ghost_layers >= mg_layers_of_pass(v->radius, n)) &&
              (v->op != MG_OPERATOR_FV4 || mg_cpu_can_split(v));
   for (int d = 0; d < 3 && can; d++)
-    can = v->patch[0].n[d] % 2 == 0;
+    can = v->patch[0].n[d] % 2 == 0 || (v->general && v->side[d][0] != MG_WALL_NONE);
   return can;
 }
 

@@ -62,6 +62,7 @@ static mg_status_t try_size(const mg_params_t *params, const mg_room_t *room, mg
   mg_plan_t plan;
   mg_params_t other = *params;
   memset(other.boxes, 0, sizeof other.boxes); /* a cube */
+  memset(other.cells, 0, sizeof other.cells);
   other.log2_box_dim = size->log2_box_dim;
   other.boxes_per_rank = size->boxes_per_rank;
   size->n = 0;
@@ -97,11 +98,12 @@ static mg_status_t largest_of_width(const mg_params_t *params, const mg_room_t *
 static mg_status_t largest_sizes(const mg_params_t *params, const mg_room_t *room,
                                  mg_size_t *largest, mg_size_t *same_width) {
   const mg_option_t *width = &mg_options[MG_OPT_LOG2_BOX_DIM];
-  MG_TRY(largest_of_width(params, room, params->log2_box_dim, same_width));
+  const int own = mg_params_has_cells(params) ? (int)width->max : params->log2_box_dim;
+  MG_TRY(largest_of_width(params, room, own, same_width));
   *largest = *same_width;
   for (int w = (int)width->max; w >= (int)width->min; w--) {
     mg_size_t size;
-    if (w == params->log2_box_dim) continue;
+    if (w == own) continue;
     MG_TRY(largest_of_width(params, room, w, &size));
     if (size.n > largest->n) *largest = size;
   }

@@ -271,13 +271,7 @@ static mg_status_t settings_of(const mg_input_source_t *source, const mg_params_
     return MG_ERR_USAGE;
   }
   MG_TRY(look_into(source, input));
-  MG_TRY(add_size(list, source, input->cells, params, message, message_size));
-  mg_settings_add(list, "rtol", "1e-8", false);
-  mg_settings_add(list, "max-cycles", "200", false);
-  mg_settings_add(list, "warmup", "0", false);
-  mg_settings_add(list, "min-solves", "1", false);
-  mg_settings_add(list, "min-time", "0", false);
-  return MG_OK;
+  return add_size(list, source, input->cells, params, message, message_size);
 }
 
 mg_status_t mg_input_coefficients_settings(const mg_params_t *params,

@@ -103,6 +103,7 @@ static mg_status_t set_resident_schedules(mg_level_t *level) {
     MG_TRY(mg_schedule_create_resident(level->steps, level->n_steps, zero, level->one_exchange,
                                        &level->schedule[zero]));
     level->schedule[zero].sweep->interpolates = zero == 0 && level->plan->fused_interpolation;
+    level->schedule[zero].sweep->has_residual = level->plan->fused_residual;
   }
   return MG_OK;
 }

@@ -29,6 +29,7 @@ typedef struct {
   mg_boundary_t boundary;
   int32_t boxes[3];     /**< not an option: boxes of the finest grid in i, j, k; 0: a cube */
   int32_t cells[3];     /**< cells of the finest grid in i, j, k; 0: a cube of boxes */
+  double spacing[3];    /**< widths of a cell, if given with --spacing; otherwise 0 */
   double length[3];     /**< of the domain in each direction; used with `cells` */
   mg_wall_t wall[3][2]; /**< not an option: kind of the domain's low and high side of each
                            direction; Dirichlet, and not used if periodic */
@@ -166,9 +167,10 @@ static inline bool mg_params_has_files(const mg_params_t *params) {
   return params->coefficients[0] != '\0' || params->rhs[0] != '\0';
 }
 
-/** Is only the grid of h solved, not those of 2h and 4h? */
-static inline bool mg_params_has_one_grid(const mg_params_t *params) {
-  return mg_params_has_files(params) || mg_params_has_cells(params);
+/** Is only the grid h solved, once and to a tolerance, instead of h, 2h and 4h for the benchmark?
+ */
+static inline bool mg_params_solves_once(const mg_params_t *params) {
+  return mg_params_has_cells(params) || mg_params_has_files(params);
 }
 
 /** Suffix of the XDMF file beside a dump: FILE.xdmf. */

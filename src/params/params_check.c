@@ -107,6 +107,21 @@ mg_status_t mg_parser_take_file(mg_parser_t *parser, const mg_settings_reader_t 
   return MG_OK;
 }
 
+static void set_defaults_of_one_solve(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
+  if (source[MG_OPT_RTOL] == MG_FROM_DEFAULT) params->rtol = 1e-8;
+  if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = 200;
+  if (source[MG_OPT_WARMUP] == MG_FROM_DEFAULT) params->warmup = 0;
+  if (source[MG_OPT_MIN_SOLVES] == MG_FROM_DEFAULT) params->min_solves = 1;
+  if (source[MG_OPT_MIN_TIME] == MG_FROM_DEFAULT) params->min_time = 0;
+}
+
+/* Lengths of the domain: of the cells given by --spacing, or of cubic cells of width 1 / NX. */
+static void set_lengths(mg_params_t *params) {
+  for (int d = 0; d < 3; d++)
+    params->length[d] = params->spacing[0] > 0 ? params->spacing[d] * params->cells[d]
+                                               : params->cells[d] / (double)params->cells[0];
+}
+
 void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
   if (source[MG_OPT_SMOOTHS] == MG_FROM_DEFAULT) params->smooths = default_smooths(params);
   if (source[MG_OPT_OMEGA] == MG_FROM_DEFAULT) params->omega = default_omega(params->smoother);
@@ -114,6 +129,10 @@ void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t sou
     params->degree = params->op == MG_OPERATOR_7PT ? 4 : 6;
   if (source[MG_OPT_DEVICE_ID] == MG_FROM_DEFAULT) params->device_id = -1;
   if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = params->rtol > 0 ? 20 : 1;
+  if (mg_params_solves_once(params)) set_defaults_of_one_solve(params, source);
+  if (mg_params_has_cells(params) && source[MG_OPT_LENGTHS] == MG_FROM_DEFAULT) set_lengths(params);
+  /* A last cell alone on a coarse level has a smaller volume, which its alpha holds. */
+  params->alpha_varies = mg_params_has_cells(params) && params->equation == MG_EQUATION_HELMHOLTZ;
 }
 
 /* Did the user request an effect? A flag set to "no" does not. */
@@ -125,8 +144,51 @@ static bool asks_for_something(const mg_parser_t *parser, int id) {
          strcmp(value, "yes") == 0;
 }
 
+/* Drop deck values of `id` if the command line sets `other`, which excludes it. */
+static void drop_excluded(mg_parser_t *parser, mg_option_id_t id, mg_option_id_t other) {
+  if (parser->source[id] != MG_FROM_DECK || parser->source[other] != MG_FROM_COMMAND_LINE) return;
+  mg_option_unset(&mg_options[id], parser->params);
+  parser->source[id] = MG_FROM_DEFAULT;
+  parser->overridden[id] = true;
+}
+
+/* The grid and its lengths can each be given in two ways. The command line overrides the deck. */
+static void choose_grid(mg_parser_t *parser) {
+  drop_excluded(parser, MG_OPT_CELLS, MG_OPT_LOG2_BOX_DIM);
+  drop_excluded(parser, MG_OPT_LOG2_BOX_DIM, MG_OPT_CELLS);
+  drop_excluded(parser, MG_OPT_BOXES_PER_RANK, MG_OPT_CELLS);
+  drop_excluded(parser, MG_OPT_SPACING, MG_OPT_LENGTHS);
+  drop_excluded(parser, MG_OPT_LENGTHS, MG_OPT_SPACING);
+  if (parser->overridden[MG_OPT_CELLS]) {
+    drop_excluded(parser, MG_OPT_SPACING, MG_OPT_LOG2_BOX_DIM);
+    drop_excluded(parser, MG_OPT_LENGTHS, MG_OPT_LOG2_BOX_DIM);
+  }
+}
+
+/* Reject what a grid of any size cannot have. */
+static mg_status_t check_cells(mg_parser_t *parser) {
+  static const mg_option_id_t excluded[] = {MG_OPT_LOG2_BOX_DIM, MG_OPT_BOXES_PER_RANK,
+                                            MG_OPT_COEFFICIENTS, MG_OPT_RHS,
+                                            MG_OPT_RESTART,      MG_OPT_OFFICIAL};
+  char cells[256], label[256];
+  if (!mg_params_has_cells(parser->params)) return MG_OK;
+  mg_parser_label(parser, &mg_options[MG_OPT_CELLS], cells, (int)sizeof cells);
+  for (size_t i = 0; i < sizeof excluded / sizeof excluded[0]; i++) {
+    const mg_option_t *option = &mg_options[excluded[i]];
+    if (!asks_for_something(parser, excluded[i])) continue;
+    return mg_parser_fail(parser, MG_ERR_USAGE, "%s cannot be combined with %s; remove one of them",
+                          cells, mg_parser_label(parser, option, label, (int)sizeof label));
+  }
+  if (parser->params->op != MG_OPERATOR_FV4) return MG_OK;
+  return mg_parser_fail(parser, MG_ERR_USAGE,
+                        "%s requires --operator=fv2 or 7pt; fv4 needs a cube of boxes: pass "
+                        "LOG2_BOX_DIM and BOXES_PER_RANK",
+                        cells);
+}
+
 /* The grid size is required. The command line gives both numbers or neither. */
 static mg_status_t check_size(mg_parser_t *parser) {
+  if (mg_params_has_cells(parser->params)) return MG_OK;
   const bool has_dim = parser->params->log2_box_dim != 0;
   const bool has_boxes = parser->params->boxes_per_rank != 0;
   if (has_dim && has_boxes) return MG_OK;
@@ -134,13 +196,14 @@ static mg_status_t check_size(mg_parser_t *parser) {
   if (!has_dim && !has_boxes &&
       (parser->params->restart[0] != '\0' || mg_params_has_files(parser->params)))
     return MG_OK;
-  return mg_parser_fail(parser, MG_ERR_USAGE,
-                        "%s missing; pass both, for example: mpirun -n 2 hpgmg-fv 7 8 "
-                        "(8 boxes of 128^3 cells per rank), or set log2-box-dim and boxes-per-rank "
-                        "in a deck",
-                        has_dim     ? "BOXES_PER_RANK is"
-                        : has_boxes ? "LOG2_BOX_DIM is"
-                                    : "LOG2_BOX_DIM and BOXES_PER_RANK are");
+  return mg_parser_fail(
+      parser, MG_ERR_USAGE,
+      "%s missing; pass both, for example: mpirun -n 2 hpgmg-fv 7 8 "
+      "(8 boxes of 128^3 cells per rank), or --cells=NXxNYxNZ, or set log2-box-dim "
+      "and boxes-per-rank in a deck",
+      has_dim     ? "BOXES_PER_RANK is"
+      : has_boxes ? "LOG2_BOX_DIM is"
+                  : "LOG2_BOX_DIM and BOXES_PER_RANK are");
 }
 
 /* A restart never runs timed solves, regardless of where --restart is set. */
@@ -172,10 +235,9 @@ static mg_status_t forget_overruled(mg_parser_t *parser) {
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     const mg_option_t *option = &mg_options[i];
     if (!is_overruled(parser, i)) continue;
-    if (option->kind == MG_KIND_PATH || option->kind == MG_KIND_PAIRS)
-      memset((char *)parser->params + option->offset, 0, MG_PATH_MAX);
-    else if (option->value &&
-             !mg_option_set(option, option->value, parser->params, why, (int)sizeof why))
+    if (!option->value)
+      mg_option_unset(option, parser->params);
+    else if (!mg_option_set(option, option->value, parser->params, why, (int)sizeof why))
       return mg_parser_fail(parser, MG_ERR_INTERNAL, "invalid default of %s: %s", option->name,
                             why);
     parser->source[i] = MG_FROM_DEFAULT;
@@ -219,7 +281,11 @@ static mg_status_t apply_official(mg_parser_t *parser) {
   return MG_OK;
 }
 
-mg_status_t mg_parser_finish(mg_parser_t *parser) {
+mg_status_t mg_parser_finish(mg_parser_t *parser, const mg_settings_reader_t *readers) {
+  choose_grid(parser);
+  MG_TRY(check_cells(parser));
+  for (; readers && readers->option; readers++)
+    MG_TRY(mg_parser_take_file(parser, readers));
   MG_TRY(check_size(parser));
   settle_restart(parser);
   MG_TRY(forget_overruled(parser));

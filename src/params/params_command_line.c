@@ -59,7 +59,7 @@ static mg_status_t refuse_option(mg_parser_t *parser, const char *argument, cons
     return mg_parser_fail(parser, MG_ERR_USAGE,
                           "unknown option %.60s; the arguments LOG2_BOX_DIM and BOXES_PER_RANK set "
                           "the grid size: hpgmg-fv 7 1 solves 128^3 cells, mpirun -n 2 hpgmg-fv "
-                          "7 4 solves 256^3",
+                          "7 4 solves 256^3; --cells=100x80x60 sets any other grid",
                           argument);
   const char *nearest = mg_nearest_option(name, MG_AS_OPTION);
   if (!nearest)
@@ -180,9 +180,7 @@ mg_status_t mg_params_parse_with(int argc, char *const argv[], const mg_settings
   mg_parser_init(&parser, params, message, message_size);
   MG_TRY(read_all(&parser, argc, argv, action));
   if (*action != MG_ACTION_RUN) return MG_OK;
-  for (; readers && readers->option; readers++)
-    MG_TRY(mg_parser_take_file(&parser, readers));
-  return mg_parser_finish(&parser);
+  return mg_parser_finish(&parser, readers);
 }
 
 mg_status_t mg_params_parse(int argc, char *const argv[], mg_params_t *params, mg_action_t *action,
@@ -195,5 +193,5 @@ mg_status_t mg_params_parse_deck(const char *text, int64_t length, const char *n
   mg_parser_t parser;
   mg_parser_init(&parser, params, message, message_size);
   MG_TRY(mg_parser_read_deck(&parser, text, length, name));
-  return mg_parser_finish(&parser);
+  return mg_parser_finish(&parser, NULL);
 }

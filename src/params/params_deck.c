@@ -82,7 +82,7 @@ static mg_status_t refuse_key(const line_t *line, const char *name) {
   char hint[96] = "--help lists all keys";
   const char *nearest = mg_nearest_option(name, MG_IN_DECK);
   if (mg_names_size(name))
-    snprintf(hint, sizeof hint, "log2-box-dim and boxes-per-rank set the grid size");
+    snprintf(hint, sizeof hint, "log2-box-dim and boxes-per-rank set the grid size, or cells");
   else if (nearest)
     snprintf(hint, sizeof hint, "did you mean %s?", nearest);
   return mg_parser_fail(line->parser, MG_ERR_USAGE, "%.150s:%d: unknown key '%.60s'; %s",

@@ -44,8 +44,8 @@ static int distance_of(const char *name, const char *candidate) {
 }
 
 bool mg_names_size(const char *name) {
-  static const char *const names[] = {"n",    "nx",   "ny",    "nz",   "dim",       "dims",
-                                      "size", "grid", "cells", "cube", "grid-size", "resolution"};
+  static const char *const names[] = {"n",    "nx",   "ny",   "nz",        "dim",       "dims",
+                                      "size", "grid", "cube", "grid-size", "resolution"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (mg_edit_distance(name, names[i]) == 0) return true;
   return false;

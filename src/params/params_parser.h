@@ -66,8 +66,10 @@ MG_MUST_CHECK mg_status_t mg_parser_take_file(mg_parser_t *parser,
 /** Reject output files that two options write, or that would overwrite an input file. */
 MG_MUST_CHECK mg_status_t mg_parser_check_files(mg_parser_t *parser);
 
-/** Fill in the defaults that depend on other options, then reject contradictions. */
-MG_MUST_CHECK mg_status_t mg_parser_finish(mg_parser_t *parser);
+/** Apply the readers (NULL: none), fill in the defaults that depend on other options, then reject
+ *  contradictions. */
+MG_MUST_CHECK mg_status_t mg_parser_finish(mg_parser_t *parser,
+                                           const mg_settings_reader_t *readers);
 
 /** Set the defaults that depend on other options, where `source` is MG_FROM_DEFAULT. */
 void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]);

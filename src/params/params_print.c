@@ -28,7 +28,8 @@ static void print_wrapped(FILE *out, const char *prefix, const char *text) {
 static void describe(const mg_option_t *option, bool words, char *text, size_t size) {
   char limits[256];
   const bool is_number = option->kind == MG_KIND_INT || option->kind == MG_KIND_INT64 ||
-                         option->kind == MG_KIND_DOUBLE;
+                         option->kind == MG_KIND_DOUBLE || option->kind == MG_KIND_CELLS ||
+                         option->kind == MG_KIND_REALS;
   const bool is_flag = option->kind == MG_KIND_FLAG || option->kind == MG_KIND_VERBOSITY;
   const char *value = option->note ? option->note : is_flag ? NULL : option->value;
   const char *separator = " [";
@@ -98,6 +99,7 @@ static void help_epilogue(FILE *out) {
 void mg_params_help(FILE *out) {
   static const char *const titles[MG_N_GROUPS] = {"Problem", "Solver", "Run", "Output", "Help"};
   fputs("Usage: mpirun -n RANKS hpgmg-fv [OPTION]... LOG2_BOX_DIM BOXES_PER_RANK\n"
+        "       mpirun -n RANKS hpgmg-fv [OPTION]... --cells=NXxNYxNZ\n"
         "Solve a u - b div(beta grad u) = f on the unit cube by geometric multigrid, verify the\n"
         "solution, and report the performance in degrees of freedom (cells) per second.\n",
         out);

@@ -29,6 +29,12 @@ static const char *const centering_words[] = {"cell", "point", NULL};
 const char *const mg_deck_sections[MG_GROUP_HELP + 1] = {"problem", "solver", "run", "output",
                                                          NULL};
 
+static bool with_cells(const mg_params_t *p) {
+  return mg_params_has_cells(p);
+}
+static bool with_cells_alone(const mg_params_t *p) {
+  return with_cells(p) && p->spacing[0] == 0;
+}
 static bool with_chebyshev(const mg_params_t *p) {
   return p->smoother == MG_SMOOTHER_CHEBYSHEV;
 }
@@ -72,6 +78,8 @@ static bool without_dry_run(const mg_params_t *p) {
 #define INTEGER(member, low, high) .kind = MG_KIND_INT, FIELD(member), .min = low, .max = high
 #define LARGE(member, low, high)   .kind = MG_KIND_INT64, FIELD(member), .min = low, .max = high
 #define REAL(member, low, high)    .kind = MG_KIND_DOUBLE, FIELD(member), .min = low, .max = high
+#define CELLS(member, low, high)   .kind = MG_KIND_CELLS, FIELD(member), .min = low, .max = high
+#define REALS(member, low, high)   .kind = MG_KIND_REALS, FIELD(member), .min = low, .max = high
 #define FLAG(member)               .kind = MG_KIND_FLAG, FIELD(member), .value = "no"
 #define LOUDNESS                   .kind = MG_KIND_VERBOSITY, FIELD(verbosity), .value = "no"
 #define PATH(member)               .kind = MG_KIND_PATH, .metavar = "FILE", FIELD(member)
@@ -100,6 +108,20 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     LARGE(boxes_per_rank, 1, 1e12),
     .help = "Maximum number of boxes per rank. The grid is the largest cube of boxes that fits "
             "on all ranks together and coarsens well."},
+  [MG_OPT_CELLS] = {
+    .name = "cells", IN(PROBLEM), .metavar = "NXxNYxNZ", CELLS(cells, 1, 1048576),
+    .help = "Cells of the finest grid in x, y and z, instead of LOG2_BOX_DIM and BOXES_PER_RANK: "
+            "any number in each direction (fv2, 7pt). Only this grid is solved, and the verdict is "
+            "its residual. Defaults change as with --rhs."},
+  [MG_OPT_SPACING] = {
+    .name = "spacing", IN(PROBLEM), .metavar = "HX,HY,HZ", REALS(spacing, 1e-100, 1e100),
+    .applies = with_cells, .condition = "requires --cells", .decided_by = MG_OPT_CELLS,
+    .help = "Widths of a cell in x, y and z."},
+  [MG_OPT_LENGTHS] = {
+    .name = "lengths", IN(PROBLEM), .metavar = "LX,LY,LZ", REALS(length, 1e-100, 1e100),
+    .note = "cubic cells, LX = 1", .applies = with_cells_alone,
+    .condition = "requires --cells without --spacing", .decided_by = MG_OPT_SPACING,
+    .help = "Lengths of the domain in x, y and z."},
   [MG_OPT_OPERATOR] = {
     .name = "operator", IN(PROBLEM), ONE_OF(op, operator_words), .value = "fv2", .in_dump = true,
     .help = "Discretization. fv2: 2nd-order finite volume, 7 points; fv4: 4th-order finite "

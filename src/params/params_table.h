@@ -9,6 +9,9 @@
 typedef enum {
   MG_OPT_LOG2_BOX_DIM,
   MG_OPT_BOXES_PER_RANK,
+  MG_OPT_CELLS,
+  MG_OPT_SPACING,
+  MG_OPT_LENGTHS,
   MG_OPT_OPERATOR,
   MG_OPT_EQUATION,
   MG_OPT_BOUNDARY,
@@ -69,6 +72,8 @@ typedef enum {
   MG_KIND_FLAG,      /**< bool */
   MG_KIND_VERBOSITY, /**< a flag that sets an int to `min`; two flags share the int */
   MG_KIND_SET,       /**< comma-separated `words`, or all; unsigned, one bit per word */
+  MG_KIND_CELLS,     /**< "NXxNYxNZ": int32_t[3]; unset: zeros */
+  MG_KIND_REALS,     /**< "X,Y,Z": double[3]; unset: zeros */
   MG_KIND_PATH,      /**< char[MG_PATH_MAX] */
   MG_KIND_PAIRS,     /**< "key=value,key=value": char[MG_PATH_MAX] */
   MG_KIND_ACTION     /**< --help and --version: no field */

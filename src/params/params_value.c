@@ -183,6 +183,28 @@ static bool set_pairs(const mg_option_t *option, const char *text, char *field, 
   }
 }
 
+/* Read three numbers, separated by 'x' (cells) or commas. */
+static bool read_three(const mg_option_t *option, const char *text, int32_t cells[3],
+                       double reals[3], char *why, int why_size) {
+  const bool is_cells = option->kind == MG_KIND_CELLS;
+  for (int d = 0; d < 3; d++) {
+    char part[64];
+    int64_t number;
+    const size_t length = strcspn(text, is_cells ? "xX" : ",");
+    if (length >= sizeof part) return refuse(option, "not a number", why, why_size);
+    if ((text[length] == '\0') != (d == 2))
+      return refuse(option, d == 2 ? "more than three numbers" : "fewer than three numbers", why,
+                    why_size);
+    snprintf(part, sizeof part, "%.*s", (int)length, text);
+    if (is_cells ? !read_int64(option, part, &number, why, why_size)
+                 : !read_double(option, part, &reals[d], why, why_size))
+      return false;
+    if (is_cells) cells[d] = (int32_t)number; /* the table's limits fit */
+    text += length + 1;
+  }
+  return true;
+}
+
 /* A value of any kind, and the bytes that it takes in its field. */
 typedef union {
   int word;
@@ -190,13 +212,17 @@ typedef union {
   double real;
   bool on;
   unsigned bits;
+  int32_t cells[3];
+  double reals[3];
 } value_t;
 
 static const size_t size_of[] = {
-    [MG_KIND_WORD] = sizeof(int),      [MG_KIND_INT] = sizeof(int),
-    [MG_KIND_INT64] = sizeof(int64_t), [MG_KIND_DOUBLE] = sizeof(double),
-    [MG_KIND_FLAG] = sizeof(bool),     [MG_KIND_VERBOSITY] = sizeof(int),
-    [MG_KIND_SET] = sizeof(unsigned)};
+    [MG_KIND_WORD] = sizeof(int),        [MG_KIND_INT] = sizeof(int),
+    [MG_KIND_INT64] = sizeof(int64_t),   [MG_KIND_DOUBLE] = sizeof(double),
+    [MG_KIND_FLAG] = sizeof(bool),       [MG_KIND_VERBOSITY] = sizeof(int),
+    [MG_KIND_SET] = sizeof(unsigned),    [MG_KIND_CELLS] = sizeof(int32_t[3]),
+    [MG_KIND_REALS] = sizeof(double[3]), [MG_KIND_PATH] = MG_PATH_MAX,
+    [MG_KIND_PAIRS] = MG_PATH_MAX};
 
 /* Read a value of a kind with a size. */
 static bool read_value(const mg_option_t *option, const char *text, value_t *v, char *why,
@@ -216,6 +242,9 @@ static bool read_value(const mg_option_t *option, const char *text, value_t *v, 
     return read_double(option, text, &v->real, why, why_size);
   case MG_KIND_SET:
     return read_set(option, text, &v->bits, why, why_size);
+  case MG_KIND_CELLS:
+  case MG_KIND_REALS:
+    return read_three(option, text, v->cells, v->reals, why, why_size);
   default:
     return read_flag(option, text, &v->on, why, why_size);
   }
@@ -234,6 +263,10 @@ bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *par
     return set_verbosity(option, v.on, &params->verbosity, why, why_size);
   memcpy(field, &v, size_of[option->kind]);
   return true;
+}
+
+void mg_option_unset(const mg_option_t *option, mg_params_t *params) {
+  memset((char *)params + option->offset, 0, size_of[option->kind]);
 }
 
 /* The fewest digits that read back to the same bits. 17 always suffice, and %g drops trailing
@@ -268,6 +301,18 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
   case MG_KIND_DOUBLE:
     if (!in_limits(option, v.real)) return false;
     format_double(v.real, text, text_size);
+    return true;
+  case MG_KIND_CELLS:
+    if (v.cells[0] == 0) return false;
+    snprintf(text, size, "%dx%dx%d", (int)v.cells[0], (int)v.cells[1], (int)v.cells[2]);
+    return true;
+  case MG_KIND_REALS:
+    if (v.reals[0] == 0) return false;
+    for (int d = 0; d < 3; d++) {
+      const size_t used = strlen(text);
+      snprintf(text + used, size - used, "%s", d > 0 ? "," : "");
+      format_double(v.reals[d], text + strlen(text), text_size - (int)strlen(text));
+    }
     return true;
   case MG_KIND_SET:
     format_set(option, v.bits, text, text_size);
@@ -327,6 +372,13 @@ void mg_option_describe_limits(const mg_option_t *option, char *text, int text_s
     snprintf(text, size,
              option->open ? "number above %.0f and below %.0f" : "number from %.0f to %.0f",
              option->min, option->max);
+    return;
+  case MG_KIND_CELLS:
+    snprintf(text, size, "three integers from %.0f to %.0f, such as 100x80x60", option->min,
+             option->max);
+    return;
+  case MG_KIND_REALS:
+    snprintf(text, size, "three numbers from %g to %g, such as 1,0.5,2", option->min, option->max);
     return;
   case MG_KIND_FLAG:
   case MG_KIND_VERBOSITY:

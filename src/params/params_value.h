@@ -12,6 +12,9 @@
 MG_MUST_CHECK bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *params,
                                  char *why, int why_size);
 
+/** Clear the option's field: unset, for a kind that can be. */
+void mg_option_unset(const mg_option_t *option, mg_params_t *params);
+
 /** Format the field's value as the user would write it. Numbers get the fewest digits that read
  *  back equal.
  *

@@ -77,7 +77,7 @@ typedef struct {
   unsigned u_holds;    /**< of double cells beside a float level: the float vectors, at most two, in
                           the memory of MG_U. Each is in use only while MG_U is not */
   bool nests_coarse;   /**< patches of the next coarser level are the halves of these */
-  bool halves;         /**< the next coarser level has half the cells in each direction, no more */
+  bool halves;         /**< the next coarser level, if any, has half the cells in each direction */
   bool shared;         /**< in memory that the processor of the next finer level can access too */
   int ghost_layers;    /**< ghost layers of each patch: as many as any operation reads */
   int wall_layers;     /**< ghost layers outside walls; on a CPU, as many as the operator reads */

@@ -78,6 +78,12 @@ static double percent_with_ghosts(const mg_level_plan_t *level, const mg_params_
   return percent;
 }
 
+/* Whether a pass on a CPU allows an odd number of cells in direction d: it does between walls. */
+static bool may_be_odd(const mg_layout_t *layout, const mg_params_t *params, int d) {
+  return layout->general && params->boundary != MG_BOUNDARY_PERIODIC &&
+         params->wall[d][0] != MG_WALL_NONE;
+}
+
 /* True if a smooth of the level on a CPU passes it through the caches once. With a halo it also
  * computes ghosts, `radius` layers less with each step. fv4 passes in colored steps, in whole rows
  * of whole vectors (cpu/split.c). */
@@ -93,7 +99,9 @@ static bool passes_once(const mg_level_plan_t *level, int radius, const mg_param
                     (layers <= MG_PASS_MAX_LAYERS && layout->box_dim >= layers &&
                      (is_fv4 ? percent_with_ghosts(level, params, layers) <= MG_PASS_FV4_MAX_PERCENT
                              : cells_per_rank(level) >= MG_PASS_WITH_HALO_MIN_CELLS));
-  return (splits || !is_fv4) && pays && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0;
+  for (int d = 0; d < 3; d++)
+    if (n[d] % 2 != 0 && !may_be_odd(layout, params, d)) return false;
+  return (splits || !is_fv4) && pays;
 }
 
 /* True if the SMs of the GPU have room for the cells of the level. fv4 needs boxes as wide as its
@@ -266,13 +274,12 @@ static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_s
 
 void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
   const bool is_mixed = params->precision == MG_CLASS_MIXED;
-  /* Solves start at h, 2h and 4h; for a user's problem only at h. */
-  const int last_start = mg_params_has_one_grid(params) ? 0 : 2;
+  const int last_start = mg_params_solves_once(params) ? 0 : 2;
   const smoother_t smoother = smoother_of(params);
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
     const bool is_bottom = l == plan->n_levels - 1;
-    level->halves = !is_bottom && mg_doubles(level->layout.n, level[1].layout.n);
+    level->halves = is_bottom || mg_doubles(level->layout.n, level[1].layout.n);
     level->value_bytes = is_mixed ? sizeof(float) : sizeof(double);
     level->vectors = MG_VECTORS_EVERY_LEVEL;
     if (l <= last_start && !is_mixed) level->vectors |= vectors_of_start(params, l);

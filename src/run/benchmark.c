@@ -236,7 +236,7 @@ mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result
   result->n_sizes_planned = h->n_levels < MG_N_SIZES ? h->n_levels : MG_N_SIZES;
   /* Coarser grids give no error estimate if the smoothness of the problem is unknown, or if their
    * cells are not those of the finest grid, two by two. */
-  if (mg_params_has_one_grid(&h->params)) result->n_sizes_planned = 1;
+  if (mg_params_solves_once(&h->params)) result->n_sizes_planned = 1;
   result->error = result->order = NAN;
   for (int s = 0; s < MG_N_SIZES; s++)
     result->rounding[s] = NAN;

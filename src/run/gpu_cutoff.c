@@ -28,6 +28,7 @@ static mg_status_t small_plan(const mg_params_t *params, int32_t n, int64_t cpu_
   const int32_t boxes = n >> LOG2_BOX_DIM;
   *small = mg_trial_params(params);
   memset(small->boxes, 0, sizeof small->boxes); /* a cube */
+  memset(small->cells, 0, sizeof small->cells);
   small->log2_box_dim = LOG2_BOX_DIM;
   small->boxes_per_rank = (int64_t)boxes * boxes * boxes;
   small->cpu_below = cpu_below;

@@ -139,6 +139,83 @@ static void test_bad_sizes(void) {
   expect_usage("--log2-box-dim=7 8", "is a deck key, not an option");
 }
 
+static void check_grid(const char *line, const int32_t cells[3], const double length[3]) {
+  expect_ok(line);
+  for (int d = 0; d < 3; d++) {
+    CHECK_INT(params.cells[d], cells[d]);
+    CHECK(params.length[d] == length[d]);
+  }
+}
+
+/* A grid of any size is solved once, to a tolerance. */
+static void test_cells(void) {
+  const int32_t cells[3] = {10, 20, 5}, widest[3] = {1048576, 1048576, 1048576};
+  const double h = 0.3;
+  check_grid("--cells=10x20x5", cells, (const double[3]){1, 2, 0.5});
+  check_grid("--cells=10X20X5 --lengths=3,.5,1e100", cells, (const double[3]){3, 0.5, 1e100});
+  CHECK(params.spacing[0] == 0);
+  check_grid("--cells=10x20x5 --spacing=0.3,0.5,1e-100", cells,
+             (const double[3]){h * 10, 10, 1e-100 * 5});
+  check_grid("--cells=1048576x1048576x1048576", widest, (const double[3]){1, 1, 1});
+  CHECK(params.rtol == 1e-8 && params.max_cycles == 200);
+  CHECK(params.warmup == 0 && params.min_solves == 1 && params.min_time == 0);
+  CHECK(mg_params_solves_once(&params));
+  expect_ok("--cells=1x2x3 --operator=7pt --rtol=1e-3 --max-cycles=7 --warmup=2 --min-solves=3 "
+            "--min-time=4 --dump=a.hdf");
+  CHECK(params.rtol == 1e-3 && params.max_cycles == 7);
+  CHECK(params.warmup == 2 && params.min_solves == 3 && params.min_time == 4);
+  expect_ok("--cells=1x2x3 --official=no --verify-only");
+  expect_ok("7 8");
+  CHECK(!mg_params_has_cells(&params) && params.length[0] == 0);
+}
+
+static void test_bad_cells(void) {
+  static const char *const bad[][2] = {
+      {"--cells=", "no value"},
+      {"--cells=3", "fewer than three numbers"},
+      {"--cells=3x3", "fewer than three numbers; expected three integers from 1 to 1048576"},
+      {"--cells=x", "not a number"},
+      {"--cells=3x3x3x3", "more than three numbers"},
+      {"--cells=3x3x", "not a number"},
+      {"--cells=3xx3", "not a number"},
+      {"--cells=3,3,3", "fewer than three numbers"},
+      {"--cells=3x3x3m", "trailing 'm'"},
+      {"--cells=0x3x3", "out of range"},
+      {"--cells=3x-1x3", "out of range"},
+      {"--cells=3x3x1048577", "out of range"},
+      {"--cells=3x4294967299x3", "out of range"}, /* 2^32 + 3 must not become 3 */
+      {"--cells=3x3x99999999999999999999", "too large"},
+      {"--cells=1e3x3x3", "trailing 'e3'"},
+      {"--cells=nanx3x3", "not a number"},
+      {"--cells=3x3x3 --lengths=1,1", "fewer than three numbers; expected three numbers from"},
+      {"--cells=3x3x3 --lengths=1,1,1,1", "more than three numbers"},
+      {"--cells=3x3x3 --lengths=1x1x1", "fewer than three numbers"},
+      {"--cells=3x3x3 --lengths=1,0,1", "out of range"},
+      {"--cells=3x3x3 --lengths=1,1,-1", "out of range"},
+      {"--cells=3x3x3 --lengths=nan,1,1", "not a finite number"},
+      {"--cells=3x3x3 --spacing=1,inf,1", "not a finite number"},
+      {"--cells=3x3x3 --spacing=1,1,1e400", "too large"},
+      {"--cells=3x3x3 --spacing=1e-400,1,1", "too close to 0"},
+      {"--cells=3x3x3 --spacing=,1,1", "not a number"},
+      {"--cells=3x3x3 --spacing=1,1,1e101", "out of range; expected three numbers from 1e-100 to"},
+      {"--cells=3x3x3 --spacing=1,1,1 --lengths=1,1,1",
+       "--lengths requires --cells without --spacing"},
+      {"--lengths=1,1,1 7 8", "--lengths requires --cells without --spacing"},
+      {"--spacing=1,1,1 7 8", "--spacing requires --cells"},
+      {"--cells=3x3x3 7 8", "--cells cannot be combined with LOG2_BOX_DIM; remove one of them"},
+      {"--cells=3x3x3 --official", "--cells cannot be combined with --official"},
+      {"--cells=3x3x3 --rhs=f.hdf", "--cells cannot be combined with --rhs"},
+      {"--cells=3x3x3 --coefficients=f.hdf", "--cells cannot be combined with --coefficients"},
+      {"--cells=3x3x3 --restart=f.hdf", "--cells cannot be combined with --restart"},
+      {"--cells=3x3x3 --operator=fv4", "--cells requires --operator=fv2 or 7pt"},
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    expect_usage(bad[i][0], bad[i][1]);
+  char line[128];
+  snprintf(line, sizeof line, "--cells=3x%0100dx3", 3);
+  expect_usage(line, "not a number");
+}
+
 static void test_bad_values(void) {
   expect_usage("--operator=fv3 7 8",
                "unknown value (did you mean fv2?); expected one of fv2, fv4, 7pt");
@@ -306,6 +383,8 @@ int main(void) {
   test_defaults_of_smoothers();
   test_ways_to_write_options();
   test_bad_sizes();
+  test_cells();
+  test_bad_cells();
   test_bad_values();
   test_path_length();
   test_nearest_names();

@@ -66,6 +66,11 @@ static void test_bad_decks(void) {
       {"ranks = 3\n", "'ranks' is not allowed in a deck"},
       {"quiet = 1\n", "a.ini:1: quiet = 1: unknown value"},
       {"quiet = yes\nverbose = yes\n", "a.ini:2: verbose = yes: conflicts with --quiet"},
+      {"cells = 3x3\n", "a.ini:1: cells = 3x3: fewer than three numbers"},
+      {"cells = 3x3x3\nlog2-box-dim = 4\n",
+       "cells (a.ini:1) cannot be combined with log2-box-dim (a.ini:2)"},
+      {"cells = 3x3x3\nspacing = 1,1,1\nlengths = 1,1,1\n",
+       "lengths (a.ini:3) requires --cells without --spacing"},
       {"log2-box-dim=5\nboxes-per-rank=1\ndegree = 3\n", "degree (a.ini:3) requires --smoother"},
       {"rtol = \x01\n", "a.ini:1: control character 0x01 in column 8"},
   };
@@ -123,6 +128,7 @@ static void test_deck_files(void) {
 /* The command line overrides the deck even where its meaning depends on the deck's values: the
  * result equals that of the command line alone. */
 static void test_command_line_wins(void) {
+  static const char size[] = "log2-box-dim = 5\nboxes-per-rank = 8\n";
   static const struct {
     const char *deck, *line;
   } cases[] = {
@@ -137,6 +143,11 @@ static void test_command_line_wins(void) {
       {"quiet = yes\n", "--verbose"},
       {"verbose = yes\n", "--quiet"},
       {"verbose = yes\n", "--quiet=no --verbose"},
+      {"rtol = 1e-3\n", "--cells=3x4x5 --rtol=1e-4"},
+      {"cells = 3x4x5\nlengths = 1,2,3\n", "4 8"},
+      {"cells = 3x4x5\nspacing = 1,2,3\n", "4 8"},
+      {"cells = 3x4x5\nspacing = 1,2,3\n", "--cells=6x7x8 --lengths=4,5,6"},
+      {"cells = 3x4x5\nlengths = 1,2,3\n", "--cells=6x7x8 --spacing=4,5,6"},
   };
   char path[] = "unit_params_XXXXXX";
   const int descriptor = mkstemp(path);
@@ -145,11 +156,12 @@ static void test_command_line_wins(void) {
   close(descriptor);
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     FILE *file = fopen(path, "w");
+    const bool any_size = strstr(cases[i].deck, "cells") || strstr(cases[i].line, "cells");
     CHECK(file != NULL);
     if (!file) return;
-    fprintf(file, "log2-box-dim = 5\nboxes-per-rank = 8\n%s", cases[i].deck);
+    fprintf(file, "%s%s", strstr(cases[i].deck, "cells") ? "" : size, cases[i].deck);
     fclose(file);
-    expect_ok(textf("5 8 %s", cases[i].line));
+    expect_ok(any_size ? cases[i].line : textf("5 8 %s", cases[i].line));
     const mg_params_t wanted = params;
     expect_ok(textf("--input=%s %s", path, cases[i].line));
     memset(params.input, 0, sizeof params.input);
@@ -175,6 +187,9 @@ static void test_round_trip(void) {
       "--agglomerate-below=auto 6 2",
       "--agglomerate-below=0 --warmup=0 --min-solves=1 --min-time=0 --bottom=smoother 6 2",
       "--device-id=3 --device=cuda 6 2",
+      "--cells=1048576x1x37 --operator=7pt --max-cycles=9",
+      "--cells=3x4x5 --lengths=0.1,0.30000000000000004,1e-100 --boundary=periodic",
+      "--cells=3x4x5 --spacing=0.1,0.30000000000000004,1e100",
       "--cpu-below=999999999999999999 --json=first-long-name --json=x --smooths=100 6 2",
   };
   for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {

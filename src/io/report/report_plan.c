@@ -57,6 +57,8 @@ static void print_plan(FILE *out, const mg_dry_run_t *d) {
   if (mg_layout_n_boxes(fine) != d->plan->boxes_asked)
     fprintf(out, " (%" PRId64 " boxes requested)", d->plan->boxes_asked);
   fprintf(out, "\n");
+  if (mg_params_has_cells(p))
+    fprintf(out, "  domain %g x %g x %g\n", p->length[0], p->length[1], p->length[2]);
   mg_report_idle_ranks(out, p, d->plan);
   print_levels(out, d);
   if (p->cpu_below == MG_CPU_BELOW_AUTO && d->plan->level[0].place == MG_PLACE_CUDA)

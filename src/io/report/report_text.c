@@ -95,6 +95,8 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
   if (mg_layout_n_boxes(fine) != r->plan->boxes_asked)
     fprintf(out, "            (the largest cube within the requested %" PRId64 " boxes)\n",
             r->plan->boxes_asked);
+  if (mg_params_has_cells(p))
+    fprintf(out, "  domain    %g x %g x %g\n", p->length[0], p->length[1], p->length[2]);
   print_source(out, r, mg_input_coefficients(p));
   print_source(out, r, mg_input_rhs(p));
   if (p->alpha_varies && !p->rhs[0] && p->op == MG_OPERATOR_7PT)
