@@ -109,7 +109,7 @@ void mg_cpu_residual_restrict_strip(const mg_view_t *coarse, int patch, int k, i
 
 /** An interpolation. */
 typedef struct {
-  const mg_view_t *fine;
+  const mg_view_t *coarse, *fine; /**< coarse: only between levels of any sizes */
   mg_vector_t src, dst;
   mg_interpolation_t kind;
   bool add;

@@ -8,13 +8,6 @@
 
 enum { REACH = 2, LINES = 2 * REACH + 1, PAD = 16 };
 
-typedef struct {
-  const mg_view_t *coarse;
-  mg_vector_t src, dst;
-  mg_interpolation_t kind;
-  bool add;
-} children_job_t;
-
 /* Apply the formula in one direction to a row including ghosts; x[0..4] are the rows at offsets
  * -2..2. */
 static void combine(mg_interpolation_t kind, const mg_real_t *const x[LINES], int side, int n,
@@ -138,37 +131,53 @@ mg_status_t mg_cpu_interpolation_job(const mg_view_t *coarse, mg_vector_t src,
   return mg_new(&job->scratch, threads * (LINES + 1) * job->row_values, "interpolation rows");
 }
 
-/* The same between levels of any sizes, for a strip of the fine level. */
+/* Combine three rows with their ghosts next to the patch, at a child's side of the middle one. */
+static const mg_real_t *combine_side(mg_interpolation_t kind, const mg_real_t *const x[3], int side,
+                                     int n, mg_real_t *restrict out) {
+  if (side == 0) return x[1];
+  const mg_real_t *const lines[LINES] = {x[0], x[0], x[1], x[2], x[2]};
+  combine(kind, lines, side, n, out);
+  return out;
+}
+
+/* The same between levels of any sizes, for a strip of the fine level (formulas/transfer.h). */
 static void children_strip(const mg_view_t *fine, int patch, int k, int j0, int j1, void *arg) {
-  const children_job_t *job = arg;
+  const mg_cpu_interpolation_job_t *job = arg;
   const mg_patch_t *p = &fine->patch[patch], *c = &job->coarse->patch[patch];
-  int side[3] = {0, 0, mg_child_side(p->n[2], c->n[2], k)};
-  const bool p0 = job->kind == MG_INTERPOLATE_P0, p1 = job->kind == MG_INTERPOLATE_P1;
+  const bool p0 = job->kind == MG_INTERPOLATE_P0;
+  const int side_k = p0 ? 0 : mg_child_side(p->n[2], c->n[2], k), nc = c->n[0],
+            pairs = p->n[0] == nc ? 0 : p->n[0] / 2;
+  mg_real_t *mine =
+      p0 ? NULL : job->scratch + mg_cpu_thread() * (LINES + 1) * job->row_values + PAD;
   for (int j = j0; j < j1; j++) {
-    const mg_real_t *x =
-        mg_cell(c, job->src, 0, mg_parent(p->n[1], c->n[1], j), mg_parent(p->n[2], c->n[2], k));
-    mg_real_t *out = mg_cell(p, job->dst, 0, j, k);
-    side[1] = mg_child_side(p->n[1], c->n[1], j);
-    for (int i = 0; i < p->n[0]; i++) {
-      const mg_real_t *parent = x + mg_parent(p->n[0], c->n[0], i);
-      side[0] = mg_child_side(p->n[0], c->n[0], i);
-      const mg_real_t value =
-          p0 ? *parent : mg_interpolate_child(p1, parent, c->jstride, c->kstride, side);
-      out[i] = job->add ? out[i] + value : value;
+    const int side_j = p0 ? 0 : mg_child_side(p->n[1], c->n[1], j), reach = side_j ? 1 : 0;
+    const mg_real_t *const x = mg_cell(c, job->src, 0, mg_parent(p->n[1], c->n[1], j),
+                                       mg_parent(p->n[2], c->n[2], k)),
+                           *rows[3] = {NULL};
+    for (int dj = -reach; dj <= reach; dj++) {
+      const mg_real_t *const at = x + dj * c->jstride, *const planes[3] = {at - c->kstride, at,
+                                                                           at + c->kstride};
+      rows[dj + 1] = combine_side(job->kind, planes, side_k, nc, mine + (dj + 1) * job->row_values);
     }
+    const mg_real_t *t = combine_side(job->kind, rows, side_j, nc, mine + 3 * job->row_values);
+    mg_real_t *out = mg_cell(p, job->dst, 0, j, k);
+    if (pairs > 0) expand(job->kind, t, pairs, out, job->add);
+    for (int i = 2 * pairs; i < p->n[0]; i++) /* in the place of a coarse cell */
+      out[i] = job->add ? out[i] + t[i - pairs] : t[i - pairs];
   }
 }
 
 mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
                                mg_vector_t dst, mg_interpolation_t kind, bool add) {
-  if (!mg_halves(fine->n, coarse->n)) {
-    children_job_t children = {coarse, src, dst, kind, add};
-    mg_cpu_strips(fine, children_strip, &children);
-    return MG_OK;
-  }
+  const bool halves = mg_halves(fine->n, coarse->n);
+  const int threads = mg_cpu_threads(halves ? coarse : fine);
   mg_cpu_interpolation_job_t job;
-  MG_TRY(mg_cpu_interpolation_job(coarse, src, fine, dst, kind, add, mg_cpu_threads(coarse), &job));
-  mg_cpu_strips(coarse, mg_cpu_interpolation_strip, &job);
+  MG_TRY(mg_cpu_interpolation_job(coarse, src, fine, dst, kind, add, threads, &job));
+  job.coarse = coarse;
+  if (halves)
+    mg_cpu_strips(coarse, mg_cpu_interpolation_strip, &job);
+  else
+    mg_cpu_strips(fine, children_strip, &job);
   free(job.scratch);
   return MG_OK;
 }
