@@ -62,7 +62,7 @@ static kernel_t fv4_kernel_for(const mg_coarse_cycle_job_t *job) {
 static bool fits(const mg_coarse_cycle_job_t *job, int l) {
   const mg_view_t *v = job->level[l].view;
   const int64_t cells = (int64_t)v->n[0] * v->n[0] * v->n[0];
-  return v->n_patches == 1 && mg_is_cube(v->n) && v->cells == cells &&
+  return v->n_patches == 1 && !v->general && mg_is_cube(v->n) && v->cells == cells &&
          cells <= MG_BLOCK_PAIRED_CELLS && !mg_has_wall(v->side, MG_WALL_NEUMANN);
 }
 
