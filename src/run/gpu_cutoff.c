@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Solves use the same operations as those of the run, on levels like its coarse levels: boxes
- * of 8^3 cells, merged into patches. Above 64^3 cells a GPU is much faster. */
+ * of 8^3 cells, merged into patches, or a general layout. Above 64^3 cells a GPU is much faster. */
 enum { LOG2_BOX_DIM = 3, MAX_CELLS_PER_SIDE = 64 };
 
 /* Time limits in seconds. No further cutoff is tried after soft_limit, or if twice the time of the
@@ -15,8 +15,14 @@ static const double soft_limit = 0.12, hard_limit = 0.2, cutoff_limit = 0.02;
 static const double gain = 0.05;
 
 static int32_t grid_for(const mg_plan_t *plan) {
-  const int32_t *fine = plan->level[0].layout.n;
+  const mg_layout_t *finest = &plan->level[0].layout;
+  const int32_t *fine = finest->n;
   int32_t n = MAX_CELLS_PER_SIDE;
+  if (finest->general) {
+    while ((int64_t)n * n * n > mg_layout_n_cells(finest))
+      n /= 2;
+    return n;
+  }
   while (n > fine[0] || n > fine[1] || n > fine[2])
     n /= 2;
   return n;
@@ -28,7 +34,10 @@ static mg_status_t small_plan(const mg_params_t *params, int32_t n, int64_t cpu_
   const int32_t boxes = n >> LOG2_BOX_DIM;
   *small = mg_trial_params(params);
   memset(small->boxes, 0, sizeof small->boxes); /* a cube */
-  memset(small->cells, 0, sizeof small->cells);
+  for (int d = 0; d < 3; d++) {
+    small->cells[d] = mg_params_has_cells(params) ? n : 0;
+    small->length[d] = 1.0;
+  }
   small->log2_box_dim = LOG2_BOX_DIM;
   small->boxes_per_rank = (int64_t)boxes * boxes * boxes;
   small->cpu_below = cpu_below;
