@@ -17,7 +17,8 @@ typedef enum {
   MG_EQUATION_HELMHOLTZ /**< a = 1, b = 1 */
 } mg_equation_t;
 
-typedef enum { MG_BOUNDARY_DIRICHLET, MG_BOUNDARY_PERIODIC } mg_boundary_t;
+/** PERIODIC: in all directions. Otherwise some sides are walls. */
+typedef enum { MG_BOUNDARY_WALLS, MG_BOUNDARY_PERIODIC } mg_boundary_t;
 
 /** Kind of a side of the domain or of a patch; see formulas/walls.h. One byte, because kernels take
  *  all sides as arguments. */

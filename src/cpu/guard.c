@@ -155,7 +155,7 @@ static mg_status_t interpolate_smooth(const mg_view_t *v, const mg_sweep_t *swee
                                    &(mg_cpu_source_t){&other_opened, src, kind}));
 }
 static bool can_reside(const mg_view_t *v, int n) {
-  return !v->periodic && mg_cpu_can_fuse(v, n + 1);
+  return !mg_has_wall(v->side, MG_WALL_NONE) && mg_cpu_can_fuse(v, n + 1);
 }
 static mg_status_t smooth_resident_opened(const mg_view_t *v, const mg_sweep_t *sweep,
                                           const mg_resident_use_t *use, const mg_view_t *source,

@@ -57,13 +57,14 @@ static kernel_t fv4_kernel_for(const mg_coarse_cycle_job_t *job) {
   return colored ? fv4_kernel<true, false> : fv4_kernel<false, false>;
 }
 
-/* Whether a single patch covers level l, a cube without Neumann walls: the kernels
- * interpolate with Dirichlet ghosts. */
+/* Whether a single patch covers level l, a cube without Neumann walls: the kernels interpolate with
+ * Dirichlet ghosts, in a domain that is periodic in all directions or in none. */
 static bool fits(const mg_coarse_cycle_job_t *job, int l) {
   const mg_view_t *v = job->level[l].view;
   const int64_t cells = (int64_t)v->n[0] * v->n[0] * v->n[0];
   return v->n_patches == 1 && !v->general && mg_is_cube(v->n) && v->cells == cells &&
-         cells <= MG_BLOCK_PAIRED_CELLS && !mg_has_wall(v->side, MG_WALL_NEUMANN);
+         cells <= MG_BLOCK_PAIRED_CELLS && !mg_has_wall(v->side, MG_WALL_NEUMANN) &&
+         !mg_is_channel(v);
 }
 
 /* Copy the steps of all levels, concatenated, to the device. */

@@ -37,7 +37,7 @@ typedef struct {
   int64_t cells;     /**< total over the patches here */
   bool alpha_varies; /**< alpha varies and is stored in MG_ALPHA, with a = 1 */
   mg_operator_t op;
-  bool periodic;
+  bool periodic;        /**< in all directions */
   mg_wall_t side[3][2]; /**< kind of the domain's low and high side of each direction */
   double h[3];          /**< cell width in each direction */
   double a;             /**< a of the equation; a alpha if alpha is constant */

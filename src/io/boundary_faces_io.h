@@ -13,7 +13,7 @@ int64_t mg_boundary_faces_max(const mg_level_t *level);
 /** Set or get the plane of face betas at the upper wall in direction d.
  *
  *  Collective over the world; uses as many doubles on every rank.
- *  @param[in]     level  must have walls (not periodic)
+ *  @param[in]     level  must have walls in direction d
  *  @param[in,out] wall   [n[1]][n[0]] of mg_boundary_faces_size. In: the
  *          values known on this rank, 0 elsewhere. Out: the whole plane, on every rank
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */

@@ -74,6 +74,10 @@ static void put_setting(writer_t *w, const mg_option_t *option, const mg_params_
   int integral;
   double real;
   mg_option_attribute(option, name, (int)sizeof name);
+  if (option->kind == MG_KIND_SIDES) {
+    text(w, ours, name, mg_boundary_text(p).text);
+    return;
+  }
   if (option->kind == MG_KIND_DOUBLE) {
     memcpy(&real, field, sizeof real);
     number(w, ours, name, real);

@@ -20,10 +20,11 @@ bool mg_dump_wants_level(const mg_params_t *params, int level) {
 }
 
 bool mg_dump_wants_wall(const mg_params_t *p, mg_field_t field) {
-  const unsigned betas = 1u << MG_FIELD_BETA_I | 1u << MG_FIELD_BETA_J | 1u << MG_FIELD_BETA_K;
+  unsigned betas = 0;
+  for (int d = 0; d < 3; d++)
+    if (!mg_params_is_periodic(p, d)) betas |= 1u << (MG_FIELD_BETA_I + d);
   const unsigned asked = field == MG_N_FIELDS ? betas : betas & 1u << field;
-  return p->boundary == MG_BOUNDARY_DIRICHLET && mg_dump_wants_level(p, 0) &&
-         (p->dump_fields & asked);
+  return mg_dump_wants_level(p, 0) && (p->dump_fields & asked);
 }
 
 void mg_dump_data_path(const mg_params_t *params, int level, mg_field_t field,

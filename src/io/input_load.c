@@ -165,7 +165,7 @@ static void keep_last(const field_t *f, const mg_slab_t *slab, const double *cel
 static mg_status_t close_faces(field_t *f, int d, double *wall) {
   mg_level_t *level = &f->h->level[0];
   if (level->comm) MG_TRY(mg_halo(level, MG_BETA_I + d, false));
-  if (level->store.view.periodic) return MG_OK;
+  if (mg_is_periodic(&level->store.view, d)) return MG_OK;
   return mg_boundary_faces_put(level, d, wall);
 }
 
@@ -221,7 +221,7 @@ static mg_status_t read_faces(field_t *f, int d) {
     keep_last(f, &slab, slab.cells, d, f->wall);
     MG_TRY(mg_comm_agree_or_end(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
   }
-  if (f->place->has_walls && !f->h->level[0].store.view.periodic) MG_TRY(read_walls(f));
+  if (f->place->has_walls && !mg_params_is_periodic(&f->h->params, d)) MG_TRY(read_walls(f));
   return close_faces(f, d, f->wall);
 }
 
@@ -254,18 +254,17 @@ static mg_status_t read_below(field_t *f, const mg_slab_t *slab, bool periodic) 
 }
 
 static mg_status_t read_beta(field_t *f) {
-  const bool periodic = f->h->params.boundary == MG_BOUNDARY_PERIODIC;
   const size_t plane = (size_t)plane_cells(f);
   double *wall[3] = {f->wall, f->wall + plane, f->wall + 2 * plane};
   memset(f->wall, 0, 3 * plane * sizeof *f->wall);
   for (int round = 0; round < mg_slabs_rounds(f->slabs); round++) {
     mg_slab_t slab;
     MG_TRY(read_round(f, round, &slab));
-    MG_TRY(read_below(f, &slab, periodic));
+    MG_TRY(read_below(f, &slab, mg_params_is_periodic(&f->h->params, 2)));
     if (slab.n > 0) memcpy(f->cells + plane, slab.cells, (size_t)slab.n * plane * sizeof *f->cells);
     for (int d = 0; d < 3; d++) {
       keep_last(f, &slab, f->cells + plane, d, wall[d]);
-      average(f, &slab, d, periodic);
+      average(f, &slab, d, mg_params_is_periodic(&f->h->params, d));
       MG_TRY(mg_comm_agree_or_end(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
     }
   }

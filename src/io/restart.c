@@ -19,7 +19,7 @@ typedef struct {
   int64_t cells[3], box_cells, cycles;
   double f_norm, norm[MG_MAX_CYCLES];
   char precision[WORD_SIZE], centering[WORD_SIZE];
-  char setting[MG_N_OPTIONS][32]; /* value of each option that dumps store; "" if not stored */
+  char setting[MG_N_OPTIONS][64]; /* value of each option that dumps store; "" if not stored */
   char coefficients[MG_PATH_MAX], rhs[MG_PATH_MAX]; /* user-defined problem, or "" */
   int64_t problem_checksum;
 } head_t;
@@ -95,6 +95,8 @@ static mg_status_t read_setting(mg_h5_t *file, const mg_option_t *option, char *
   switch (option->kind) {
   case MG_KIND_WORD:
     return mg_h5_get_text(file, ours, name, text, WORD_SIZE);
+  case MG_KIND_SIDES:
+    return mg_h5_get_text(file, ours, name, text, size);
   case MG_KIND_DOUBLE:
     MG_TRY(mg_h5_get_doubles(file, ours, name, &real, 1));
     snprintf(text, (size_t)size, "%.17g", real);

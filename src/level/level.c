@@ -2,6 +2,7 @@
 #include "config.h"
 #endif
 #include "base/alloc.h"
+#include "formulas/walls.h"
 #include "level/level.h"
 #include <stdlib.h>
 #include <string.h>
@@ -168,7 +169,8 @@ static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level, const mg_
 }
 
 static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
-  const bool periodic = h->params.boundary == MG_BOUNDARY_PERIODIC;
+  const mg_view_t *v = &level->store.view;
+  const bool periodic[3] = {mg_is_periodic(v, 0), mg_is_periodic(v, 1), mg_is_periodic(v, 2)};
   const bool wide = h->params.op == MG_OPERATOR_FV4;
   const mg_end_t end = {level->backend, &level->store.view, &level->timers.traffic};
   mg_copy_spec_t spec = mg_copy_halo(&level->plan->layout, h->plan.radius, periodic);
@@ -189,15 +191,14 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   const mg_end_t coarse_end = {coarse->backend, &coarse->store.view, &coarse->timers.traffic};
   const mg_distribution_t image = {&level->plan->layout, true},
                           cells = {&coarse->plan->layout, false};
-  spec = (mg_copy_spec_t){
-      .src = image, .dst = cells, .interior = true, .face_dir = -1, .periodic = periodic};
+  spec = mg_copy_halo(&level->plan->layout, 0, periodic);
+  spec.src = image;
+  spec.dst = cells;
+  spec.interior = true;
   MG_TRY(mg_exchange_create(&spec, image_end, coarse_end, h->transports, &level->gather));
-  spec = (mg_copy_spec_t){.src = cells,
-                          .dst = image,
-                          .interior = true,
-                          .face_dir = -1,
-                          .depth = h->plan.radius,
-                          .periodic = periodic};
+  spec.src = cells;
+  spec.dst = image;
+  spec.depth = h->plan.radius;
   return mg_exchange_create(&spec, coarse_end, image_end, h->transports, &level->scatter);
 }
 

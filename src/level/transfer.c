@@ -1,6 +1,7 @@
 #include "level/transfer.h"
 #include "base/alloc.h"
 #include "formulas/transfer.h"
+#include "formulas/walls.h"
 #include "level/ops.h"
 #include "level/smooth.h"
 #include <stdlib.h>
@@ -94,7 +95,7 @@ static mg_status_t run_face_exchange(mg_copy_spec_t spec, mg_end_t src, mg_vecto
 static double distance_at(const mg_level_t *level, int d, int32_t face) {
   const mg_level_plan_t *plan = level->plan;
   const int32_t n = plan->layout.n[d];
-  const bool periodic = level->store.view.side[d][0] == MG_WALL_NONE;
+  const bool periodic = mg_is_periodic(&level->store.view, d);
   const double first = n == 1 ? plan->last_h[d] : plan->h[d], last = plan->last_h[d];
   if (face == 0) return periodic ? 0.5 * (first + last) : first;
   if (face == n) return periodic ? 0.5 * (first + last) : last;
@@ -109,7 +110,7 @@ static mg_status_t face_factors(const mg_level_t *fine, const mg_level_t *coarse
                                 double **factor) {
   const mg_layout_t *from = &fine->plan->layout;
   const int32_t n = coarse->plan->layout.n[d];
-  const bool itself = n == 1 && coarse->store.view.side[d][0] == MG_WALL_NONE;
+  const bool itself = n == 1 && mg_is_periodic(&coarse->store.view, d);
   double scale = itself ? 0.0 : from->kept[0] ? 1.0 : 4.0;
   for (int e = 0; e < 3; e++)
     if (!from->kept[e]) scale *= 0.5;
@@ -134,6 +135,7 @@ static mg_status_t restrict_faces(mg_hierarchy_t *h, int l, int d) {
 
 mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
+  const mg_view_t *v = &fine->store.view;
   for (int d = 0; d < 3; d++) {
     const mg_vector_t beta = MG_BETA_I + d;
     MG_TRY(restrict_faces(h, l, d));
@@ -141,11 +143,12 @@ mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l) {
       MG_TRY(wait_for_device(fine));
       continue;
     }
-    const mg_copy_spec_t spec = {.src = {&fine->plan->layout, true},
-                                 .dst = {&coarse->plan->layout, false},
-                                 .interior = true,
-                                 .face_dir = d,
-                                 .periodic = fine->store.view.periodic};
+    const mg_copy_spec_t spec = {
+        .src = {&fine->plan->layout, true},
+        .dst = {&coarse->plan->layout, false},
+        .interior = true,
+        .face_dir = d,
+        .periodic = {mg_is_periodic(v, 0), mg_is_periodic(v, 1), mg_is_periodic(v, 2)}};
     MG_TRY(run_face_exchange(spec, (mg_end_t){fine->backend, &fine->image.view, NULL}, MG_U,
                              (mg_end_t){coarse->backend, &coarse->store.view, NULL}, beta));
   }
@@ -154,14 +157,16 @@ mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l) {
 
 mg_status_t mg_halo_betas(mg_hierarchy_t *h, int l) {
   mg_level_t *level = &h->level[l];
-  const mg_end_t end = {level->backend, &level->store.view, NULL};
+  const mg_view_t *v = &level->store.view;
+  const mg_end_t end = {level->backend, v, NULL};
   const mg_distribution_t here = {&level->plan->layout, false};
   for (int d = 0; d < 3; d++) {
-    const mg_copy_spec_t spec = {.src = here,
-                                 .dst = here,
-                                 .depth = level->plan->ghost_layers,
-                                 .face_dir = d,
-                                 .periodic = level->store.view.periodic};
+    const mg_copy_spec_t spec = {
+        .src = here,
+        .dst = here,
+        .depth = level->plan->ghost_layers,
+        .face_dir = d,
+        .periodic = {mg_is_periodic(v, 0), mg_is_periodic(v, 1), mg_is_periodic(v, 2)}};
     MG_TRY(run_face_exchange(spec, end, MG_BETA_I + d, end, MG_BETA_I + d));
   }
   return MG_OK;

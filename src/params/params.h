@@ -25,14 +25,13 @@ typedef struct {
 
   mg_operator_t op;
   mg_equation_t equation;
-  bool alpha_varies; /**< not an option: set if the --coefficients file has an alpha */
-  mg_boundary_t boundary;
-  int32_t boxes[3];     /**< not an option: boxes of the finest grid in i, j, k; 0: a cube */
-  int32_t cells[3];     /**< cells of the finest grid in i, j, k; 0: a cube of boxes */
-  double spacing[3];    /**< widths of a cell, if given with --spacing; otherwise 0 */
-  double length[3];     /**< of the domain in each direction; used with `cells` */
-  mg_wall_t wall[3][2]; /**< not an option: kind of the domain's low and high side of each
-                           direction; Dirichlet, and not used if periodic */
+  bool alpha_varies;      /**< not an option: set if the --coefficients file has an alpha */
+  mg_boundary_t boundary; /**< not an option: follows from `wall` */
+  int32_t boxes[3];       /**< not an option: boxes of the finest grid in i, j, k; 0: a cube */
+  int32_t cells[3];       /**< cells of the finest grid in i, j, k; 0: a cube of boxes */
+  double spacing[3];      /**< widths of a cell, if given with --spacing; otherwise 0 */
+  double length[3];       /**< of the domain in each direction; used with `cells` */
+  mg_wall_t wall[3][2];   /**< kind of the domain's low and high side of each direction */
   mg_smoother_t smoother;
   int smooths;  /**< sweeps before and after each correction (see --help for the unit) */
   int degree;   /**< degree of the Chebyshev polynomial */
@@ -157,6 +156,17 @@ MG_MUST_CHECK mg_status_t mg_params_parse_deck(const char *text, int64_t length,
                                                mg_params_t *params, char *message,
                                                int message_size);
 
+/** Is the domain periodic in direction d? */
+static inline bool mg_params_is_periodic(const mg_params_t *params, int d) {
+  return params->boundary == MG_BOUNDARY_PERIODIC || params->wall[d][0] == MG_WALL_NONE;
+}
+
+/** Is the domain periodic in some direction? Then some ghosts are copies of cells on any ranks. */
+static inline bool mg_params_is_periodic_anywhere(const mg_params_t *params) {
+  return mg_params_is_periodic(params, 0) || mg_params_is_periodic(params, 1) ||
+         mg_params_is_periodic(params, 2);
+}
+
 /** Does --cells set the grid, instead of LOG2_BOX_DIM and BOXES_PER_RANK? */
 static inline bool mg_params_has_cells(const mg_params_t *params) {
   return params->cells[0] > 0;
@@ -167,8 +177,7 @@ static inline bool mg_params_has_files(const mg_params_t *params) {
   return params->coefficients[0] != '\0' || params->rhs[0] != '\0';
 }
 
-/** Is only the grid h solved, once and to a tolerance, instead of h, 2h and 4h for the benchmark?
- */
+/** Is only h solved, once and to a tolerance, instead of the benchmark's h, 2h and 4h? */
 static inline bool mg_params_solves_once(const mg_params_t *params) {
   return mg_params_has_cells(params) || mg_params_has_files(params);
 }
@@ -188,10 +197,15 @@ void mg_params_print(FILE *out, const mg_params_t *params);
 /** Write --help: usage, every option with its default, exit codes, examples. */
 void mg_params_help(FILE *out);
 
+/** The value of --boundary, as short as possible. */
+typedef struct {
+  char text[64];
+} mg_boundary_text_t;
+mg_boundary_text_t mg_boundary_text(const mg_params_t *params);
+
 /** The option word of an enum value ("fv2", "poisson", ...); static strings. */
 const char *mg_operator_name(mg_operator_t op);
 const char *mg_equation_name(mg_equation_t equation);
-const char *mg_boundary_name(mg_boundary_t boundary);
 const char *mg_smoother_name(mg_smoother_t smoother);
 const char *mg_bottom_name(mg_bottom_t bottom);
 const char *mg_cycle_name(mg_cycle_t cycle);

@@ -129,6 +129,9 @@ void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t sou
     params->degree = params->op == MG_OPERATOR_7PT ? 4 : 6;
   if (source[MG_OPT_DEVICE_ID] == MG_FROM_DEFAULT) params->device_id = -1;
   if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = params->rtol > 0 ? 20 : 1;
+  params->boundary = MG_BOUNDARY_PERIODIC;
+  for (int d = 0; d < 3; d++)
+    if (params->wall[d][0] != MG_WALL_NONE) params->boundary = MG_BOUNDARY_WALLS;
   if (mg_params_solves_once(params)) set_defaults_of_one_solve(params, source);
   if (mg_params_has_cells(params) && source[MG_OPT_LENGTHS] == MG_FROM_DEFAULT) set_lengths(params);
   /* A last cell alone on a coarse level has a smaller volume, which its alpha holds. */

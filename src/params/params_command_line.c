@@ -17,8 +17,6 @@ void mg_params_defaults(mg_params_t *params) {
     if (option->value && !mg_option_set(option, option->value, params, why, (int)sizeof why))
       continue;
   }
-  for (int d = 0; d < 3; d++)
-    params->wall[d][0] = params->wall[d][1] = MG_WALL_DIRICHLET;
   params->sms = MG_SMS_ASSUMED;
   mg_params_set_dependent_defaults(params, nothing_set);
 }

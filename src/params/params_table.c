@@ -1,12 +1,13 @@
 /* The option table and the words of the enums. */
 #include "params/params_table.h"
+#include "params/params_value.h"
 #include <string.h>
 
 _Static_assert(sizeof(mg_operator_t) == sizeof(int), "words are stored as int");
 
 static const char *const operator_words[] = {"fv2", "fv4", "7pt", NULL};
 static const char *const equation_words[] = {"poisson", "helmholtz", NULL};
-static const char *const boundary_words[] = {"dirichlet", "periodic", NULL};
+static const char *const boundary_words[] = {"dirichlet", "neumann", "periodic", NULL};
 static const char *const smoother_words[] = {"gsrb",  "chebyshev", "jacobi", "l1jacobi",
                                              "symgs", "ssor",      NULL};
 static const char *const bottom_words[] = {"bicgstab", "cg", "smoother", NULL};
@@ -80,6 +81,7 @@ static bool without_dry_run(const mg_params_t *p) {
 #define REAL(member, low, high)    .kind = MG_KIND_DOUBLE, FIELD(member), .min = low, .max = high
 #define CELLS(member, low, high)   .kind = MG_KIND_CELLS, FIELD(member), .min = low, .max = high
 #define REALS(member, low, high)   .kind = MG_KIND_REALS, FIELD(member), .min = low, .max = high
+#define SIDES(member, list)        .kind = MG_KIND_SIDES, FIELD(member), .words = list
 #define FLAG(member)               .kind = MG_KIND_FLAG, FIELD(member), .value = "no"
 #define LOUDNESS                   .kind = MG_KIND_VERBOSITY, FIELD(verbosity), .value = "no"
 #define PATH(member)               .kind = MG_KIND_PATH, .metavar = "FILE", FIELD(member)
@@ -131,10 +133,11 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .in_dump = true,
     .help = "poisson: -div(beta grad u) = f; helmholtz: u - div(beta grad u) = f."},
   [MG_OPT_BOUNDARY] = {
-    .name = "boundary", IN(PROBLEM), ONE_OF(boundary, boundary_words), .value = "dirichlet",
+    .name = "boundary", IN(PROBLEM), SIDES(wall, boundary_words), .value = "dirichlet",
     .in_dump = true,
-    .help = "Boundary condition of the unit cube. dirichlet: u = 0; periodic: periodic in all "
-            "directions."},
+    .help = "Boundary conditions: one word for all sides, three for x, y and z, or six for x-low, "
+            "x-high, y-low, y-high, z-low and z-high, separated by commas. dirichlet: u = 0; "
+            "neumann: no flux; periodic: both sides of a direction. fv4: one word, not neumann."},
   [MG_OPT_COEFFICIENTS] = {
     .name = "coefficients", IN(PROBLEM), PATH(coefficients),
     .help = "HDF5 file in dump layout with alpha, beta or both. beta is either a cell field, "
@@ -375,6 +378,14 @@ bool mg_option_applies(const mg_option_t *option, const mg_params_t *params) {
   return !option->applies || option->applies(params);
 }
 
+mg_boundary_text_t mg_boundary_text(const mg_params_t *params) {
+  char text[MG_PATH_MAX];
+  mg_boundary_text_t boundary;
+  mg_option_format(&mg_options[MG_OPT_BOUNDARY], params, text, (int)sizeof text);
+  snprintf(boundary.text, sizeof boundary.text, "%.63s", text);
+  return boundary;
+}
+
 /* The word of an enum value. */
 #define NAME(function, type, words)                                                                \
   const char *function(type value) {                                                               \
@@ -382,7 +393,6 @@ bool mg_option_applies(const mg_option_t *option, const mg_params_t *params) {
   }
 NAME(mg_operator_name, mg_operator_t, operator_words)
 NAME(mg_equation_name, mg_equation_t, equation_words)
-NAME(mg_boundary_name, mg_boundary_t, boundary_words)
 NAME(mg_smoother_name, mg_smoother_t, smoother_words)
 NAME(mg_bottom_name, mg_bottom_t, bottom_words)
 NAME(mg_cycle_name, mg_cycle_t, cycle_words)

@@ -183,6 +183,55 @@ static bool set_pairs(const mg_option_t *option, const char *text, char *field, 
   }
 }
 
+/* Words and kinds of walls: periodic, the last word, is no wall. */
+static mg_wall_t wall_of(int word) {
+  return word == 2 ? MG_WALL_NONE : (mg_wall_t)(MG_WALL_DIRICHLET + word);
+}
+static int word_of(mg_wall_t wall) {
+  return wall == MG_WALL_NONE ? 2 : wall - MG_WALL_DIRICHLET;
+}
+
+/* One word for all sides, one per direction, or one per side. */
+static bool read_sides(const mg_option_t *option, const char *text, mg_wall_t wall[3][2], char *why,
+                       int why_size) {
+  static const char *const names[] = {"x-low", "x-high", "y-low", "y-high", "z-low", "z-high"};
+  int word[6], n = 0;
+  for (const char *at = text;; at++) {
+    char part[32];
+    const size_t length = strcspn(at, ",");
+    snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part - 1), at);
+    if (n == 6) return refuse(option, "more than six words", why, why_size);
+    if (!read_word(option, part, &word[n++], why, why_size)) return false;
+    at += length;
+    if (*at == '\0') break;
+  }
+  if (n != 1 && n != 3 && n != 6) return refuse(option, "2, 4 or 5 words", why, why_size);
+  for (int side = 0; side < 6; side++)
+    wall[side / 2][side % 2] = wall_of(word[side * n / 6]);
+  for (int side = 0; side < 6; side++) {
+    if (wall[side / 2][side % 2] != MG_WALL_NONE || wall[side / 2][1 - side % 2] == MG_WALL_NONE)
+      continue;
+    snprintf(why, (size_t)why_size, "%s is periodic, but %s is not; set both to periodic",
+             names[side], names[side ^ 1]);
+    return false;
+  }
+  return true;
+}
+
+/* As few words as possible. */
+static void format_sides(const mg_option_t *option, const mg_wall_t *side, char *text,
+                         int text_size) {
+  bool pairs = true, same = true;
+  for (int s = 0; s < 6; s++) {
+    pairs = pairs && side[s] == side[s ^ 1];
+    same = same && side[s] == side[0];
+  }
+  int used = 0;
+  for (int s = 0; s < 6; s += same ? 6 : pairs ? 2 : 1)
+    used += snprintf(text + used, (size_t)(text_size - used), "%s%s", s > 0 ? "," : "",
+                     option->words[word_of(side[s])]);
+}
+
 /* Read three numbers, separated by 'x' (cells) or commas. */
 static bool read_three(const mg_option_t *option, const char *text, int32_t cells[3],
                        double reals[3], char *why, int why_size) {
@@ -212,6 +261,7 @@ typedef union {
   double real;
   bool on;
   unsigned bits;
+  mg_wall_t wall[3][2];
   int32_t cells[3];
   double reals[3];
 } value_t;
@@ -222,7 +272,7 @@ static const size_t size_of[] = {
     [MG_KIND_FLAG] = sizeof(bool),       [MG_KIND_VERBOSITY] = sizeof(int),
     [MG_KIND_SET] = sizeof(unsigned),    [MG_KIND_CELLS] = sizeof(int32_t[3]),
     [MG_KIND_REALS] = sizeof(double[3]), [MG_KIND_PATH] = MG_PATH_MAX,
-    [MG_KIND_PAIRS] = MG_PATH_MAX};
+    [MG_KIND_PAIRS] = MG_PATH_MAX,       [MG_KIND_SIDES] = sizeof(mg_wall_t[3][2])};
 
 /* Read a value of a kind with a size. */
 static bool read_value(const mg_option_t *option, const char *text, value_t *v, char *why,
@@ -242,6 +292,8 @@ static bool read_value(const mg_option_t *option, const char *text, value_t *v, 
     return read_double(option, text, &v->real, why, why_size);
   case MG_KIND_SET:
     return read_set(option, text, &v->bits, why, why_size);
+  case MG_KIND_SIDES:
+    return read_sides(option, text, v->wall, why, why_size);
   case MG_KIND_CELLS:
   case MG_KIND_REALS:
     return read_three(option, text, v->cells, v->reals, why, why_size);
@@ -302,6 +354,9 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
     if (!in_limits(option, v.real)) return false;
     format_double(v.real, text, text_size);
     return true;
+  case MG_KIND_SIDES:
+    format_sides(option, v.wall[0], text, text_size);
+    return true;
   case MG_KIND_CELLS:
     if (v.cells[0] == 0) return false;
     snprintf(text, size, "%dx%dx%d", (int)v.cells[0], (int)v.cells[1], (int)v.cells[2]);
@@ -335,66 +390,4 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
   }
   snprintf(text, size, "%s", word);
   return text[0] != '\0';
-}
-
-/* Write the words of an option after `before`. */
-static void list_words(const mg_option_t *option, const char *before, char *text, int text_size) {
-  int used = snprintf(text, (size_t)text_size, "%s", before);
-  for (int i = 0; option->words[i] && used < text_size; i++)
-    used += snprintf(text + used, (size_t)(text_size - used), "%s%s", i > 0 ? ", " : "",
-                     option->words[i]);
-}
-
-/* Describe numeric words as a range. */
-static void describe_set(const mg_option_t *option, char *text, int text_size) {
-  int n = 0;
-  while (option->words[n])
-    n++;
-  if (isdigit((unsigned char)option->words[0][0]))
-    snprintf(text, (size_t)text_size, "all or a comma-separated list of %s to %s", option->words[0],
-             option->words[n - 1]);
-  else
-    list_words(option, "all or a comma-separated list of ", text, text_size);
-}
-
-void mg_option_describe_limits(const mg_option_t *option, char *text, int text_size) {
-  const size_t size = (size_t)text_size;
-  switch (option->kind) {
-  case MG_KIND_WORD:
-    list_words(option, "one of ", text, text_size);
-    return;
-  case MG_KIND_INT:
-  case MG_KIND_INT64:
-    snprintf(text, size, "%s%sinteger from %.0f to %.0f", option->words ? option->words[0] : "",
-             option->words ? " or " : "", option->min, option->max);
-    return;
-  case MG_KIND_DOUBLE:
-    snprintf(text, size,
-             option->open ? "number above %.0f and below %.0f" : "number from %.0f to %.0f",
-             option->min, option->max);
-    return;
-  case MG_KIND_CELLS:
-    snprintf(text, size, "three integers from %.0f to %.0f, such as 100x80x60", option->min,
-             option->max);
-    return;
-  case MG_KIND_REALS:
-    snprintf(text, size, "three numbers from %g to %g, such as 1,0.5,2", option->min, option->max);
-    return;
-  case MG_KIND_FLAG:
-  case MG_KIND_VERBOSITY:
-    snprintf(text, size, "yes or no");
-    return;
-  case MG_KIND_SET:
-    describe_set(option, text, text_size);
-    return;
-  case MG_KIND_PAIRS:
-    snprintf(text, size, "comma-separated key=value pairs of at most %d bytes", MG_PATH_MAX - 1);
-    return;
-  case MG_KIND_PATH:
-    snprintf(text, size, "file path of at most %d bytes", MG_PATH_MAX - 1);
-    return;
-  case MG_KIND_ACTION:
-    snprintf(text, size, "no value");
-    return;
-  }
 }

@@ -108,13 +108,13 @@ static mg_status_t add_wrapped(const mg_layout_t *layout, const range_t *range, 
 /* Add the owners of all boxes of `other` within `depth` cells of a cuboid. If `boxes`, the
  * cuboid consists of these boxes, and its own boxes are excluded. */
 static mg_status_t add_near(const mg_distribution_t *other, const mg_cuboid_t *c, bool boxes,
-                            int depth, bool periodic, rank_set_t *set) {
+                            int depth, const bool periodic[3], rank_set_t *set) {
   const int32_t *m = other->layout->boxes;
   range_t rest;
   for (int d = 0; d < 3; d++) {
     rest.lo[d] = box_at(other, d, c->lo[d] - depth);
     rest.hi[d] = box_at(other, d, c->lo[d] + c->n[d] - 1 + depth);
-    if (!periodic) {
+    if (!periodic[d]) {
       rest.lo[d] = rest.lo[d] < 0 ? 0 : rest.lo[d];
       rest.hi[d] = rest.hi[d] >= m[d] ? m[d] - 1 : rest.hi[d];
     } else if (rest.hi[d] - rest.lo[d] >= m[d]) { /* all boxes, once */
@@ -174,7 +174,7 @@ static mg_cuboid_t piece_of(const mg_cuboid_t *c, const int direction[3], int de
 static mg_cuboid_t with_far_wall(const mg_copy_spec_t *spec, const mg_cuboid_t *c) {
   mg_cuboid_t grown = *c;
   const int d = spec->face_dir;
-  if (d >= 0 && !spec->periodic && c->lo[d] + c->n[d] == grid_dim(&spec->src, d)) grown.n[d]++;
+  if (d >= 0 && !spec->periodic[d] && c->lo[d] + c->n[d] == grid_dim(&spec->src, d)) grown.n[d]++;
   return grown;
 }
 
@@ -238,11 +238,11 @@ static mg_status_t add_pieces(const pair_t *pair, int q, const int32_t shift[3],
 static mg_status_t pair_list(const pair_t *pair, mg_copy_list_t *list) {
   const mg_distribution_t *src = &pair->spec->src;
   const int32_t n[3] = {grid_dim(src, 0), grid_dim(src, 1), grid_dim(src, 2)};
-  const int reach = pair->spec->periodic ? 1 : 0;
+  const bool *wraps = pair->spec->periodic;
   for (int q = 0; q < pair->n_dst; q++)
-    for (int k = -reach; k <= reach; k++)
-      for (int j = -reach; j <= reach; j++)
-        for (int i = -reach; i <= reach; i++) {
+    for (int k = -wraps[2]; k <= wraps[2]; k++)
+      for (int j = -wraps[1]; j <= wraps[1]; j++)
+        for (int i = -wraps[0]; i <= wraps[0]; i++) {
           const int32_t shift[3] = {i * n[0], j * n[1], k * n[2]};
           MG_TRY(add_pieces(pair, q, shift, list));
         }
@@ -321,10 +321,13 @@ static mg_status_t build_sends(const mg_copy_spec_t *spec, int64_t rank, const m
   return MG_OK;
 }
 
-mg_copy_spec_t mg_copy_halo(const mg_layout_t *layout, int depth, bool periodic) {
+mg_copy_spec_t mg_copy_halo(const mg_layout_t *layout, int depth, const bool periodic[3]) {
   const mg_distribution_t cells = {layout, false};
-  return (mg_copy_spec_t){
-      .src = cells, .dst = cells, .depth = depth, .face_dir = -1, .periodic = periodic};
+  return (mg_copy_spec_t){.src = cells,
+                          .dst = cells,
+                          .depth = depth,
+                          .face_dir = -1,
+                          .periodic = {periodic[0], periodic[1], periodic[2]}};
 }
 
 mg_status_t mg_copy_plan_build(const mg_copy_spec_t *spec, int64_t rank, mg_copy_plan_t *plan) {

@@ -18,11 +18,11 @@ typedef struct {
 /** What to copy: every cell that a destination patch needs, from the source patch that owns it. */
 typedef struct {
   mg_distribution_t src, dst;
-  int depth;     /**< ghost layers to fill around each destination patch */
-  bool interior; /**< also copy the interior cells of the destination */
-  bool faces;    /**< ghosts of the 6 faces only, no edges or corners */
-  int face_dir;  /**< 0..2: a face vector, with one more plane at the far wall; -1: cells */
-  bool periodic;
+  int depth;        /**< ghost layers to fill around each destination patch */
+  bool interior;    /**< also copy the interior cells of the destination */
+  bool faces;       /**< ghosts of the 6 faces only, no edges or corners */
+  int face_dir;     /**< 0..2: a face vector, with one more plane at the far wall; -1: cells */
+  bool periodic[3]; /**< directions in which the grid wraps around */
 } mg_copy_spec_t;
 
 /** The part of the send or receive buffer that is exchanged with one other rank. */
@@ -48,7 +48,7 @@ typedef struct {
 } mg_copy_plan_t;
 
 /** The halo exchange of a level: all ghosts of `depth` layers, including edges and corners. */
-mg_copy_spec_t mg_copy_halo(const mg_layout_t *layout, int depth, bool periodic);
+mg_copy_spec_t mg_copy_halo(const mg_layout_t *layout, int depth, const bool periodic[3]);
 
 /** Build the copies and messages of this rank.
  *  @return MG_OK, MG_ERR_MEMORY; nothing remains allocated on error */

@@ -256,8 +256,12 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
         (long long)largest_boxes_per_rank(params->log2_box_dim, params->boxes_per_rank, ranks));
     return MG_ERR_USAGE;
   }
-  if (params->op == MG_OPERATOR_FV4 && mg_has_wall(params->wall, MG_WALL_NEUMANN)) {
-    snprintf(message, (size_t)message_size, "fv4 has Dirichlet walls or periodic sides only");
+  const bool mixed =
+      params->boundary == MG_BOUNDARY_WALLS && mg_has_wall(params->wall, MG_WALL_NONE);
+  if (params->op == MG_OPERATOR_FV4 && (mixed || mg_has_wall(params->wall, MG_WALL_NEUMANN))) {
+    snprintf(message, (size_t)message_size,
+             "--operator=fv4 requires --boundary=dirichlet or periodic on all sides; use fv2 or "
+             "7pt");
     return MG_ERR_USAGE;
   }
   const int radius = radius_of(params->op);

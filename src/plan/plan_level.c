@@ -59,7 +59,7 @@ static bool may_fuse(const mg_level_plan_t *level, int radius, const mg_params_t
 
 /* Whether some ghosts are copies of cells. */
 static bool has_halo(const mg_level_plan_t *level, const mg_params_t *params) {
-  return level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
+  return level->layout.n_ranks > 1 || mg_params_is_periodic_anywhere(params);
 }
 
 /* Cells that a step of fv4's passes computes on average, in percent of the first rank's: cells of
@@ -70,9 +70,8 @@ static double percent_with_ghosts(const mg_level_plan_t *level, const mg_params_
   const mg_cuboid_t part = mg_cuboids_part(layout, 0), cells = mg_layout_cells(layout, &part);
   double percent = 100.0;
   for (int d = 1; d < 3; d++) {
-    const bool periodic = params->boundary == MG_BOUNDARY_PERIODIC;
     const int parts = (layout->boxes[d] + part.n[d] - 1) / part.n[d],
-              sides = periodic || parts > 2 ? 2 : parts - 1;
+              sides = mg_params_is_periodic(params, d) || parts > 2 ? 2 : parts - 1;
     percent *= 1.0 + 0.5 * sides * layers / cells.n[d];
   }
   return percent;
@@ -248,7 +247,8 @@ static bool writes_u_once(const mg_plan_t *plan, const mg_params_t *params) {
   const mg_level_plan_t *finest = &plan->level[0];
   const bool can_defer = (finest->place == MG_PLACE_CUDA || finest->place == MG_PLACE_GUARD) &&
                          params->op != MG_OPERATOR_FV4 && finest->layout.n_ranks == 1 &&
-                         mg_plan_has_dirichlet_wall(params) && plan->n_outer > 1;
+                         mg_plan_has_dirichlet_wall(params) &&
+                         !mg_params_is_periodic_anywhere(params) && plan->n_outer > 1;
   return can_defer && params->cycle == MG_CYCLE_F && params->rtol == 0.0 && !params->restart[0];
 }
 
@@ -287,7 +287,7 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
     if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);
     set_fused_sweeps(plan, level, params, &smoother);
-    level->wall_layers = level->place == MG_PLACE_CPU && params->boundary != MG_BOUNDARY_PERIODIC
+    level->wall_layers = level->place == MG_PLACE_CPU && !mg_params_is_periodic_anywhere(params)
                              ? plan->radius
                              : level->ghost_layers;
     if (is_bottom) continue;

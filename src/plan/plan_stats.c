@@ -59,8 +59,8 @@ static mg_status_t add_exchange(const mg_copy_spec_t *halo, int64_t rank, int64_
   return MG_OK;
 }
 
-static mg_status_t collect_messages(const mg_plan_t *plan, int l, bool periodic, int64_t sample,
-                                    mg_level_stats_t *s) {
+static mg_status_t collect_messages(const mg_plan_t *plan, int l, const bool periodic[3],
+                                    int64_t sample, mg_level_stats_t *s) {
   const mg_layout_t *layout = &plan->level[l].layout;
   const mg_copy_spec_t halo = mg_copy_halo(layout, plan->radius, periodic);
   mg_copy_spec_t faces = halo;
@@ -139,7 +139,9 @@ static mg_status_t collect_ranks(const mg_plan_t *plan, int64_t sample, mg_plan_
 
 mg_status_t mg_plan_stats_collect(const mg_plan_t *plan, const mg_params_t *params, int64_t ranks,
                                   bool messages, mg_plan_stats_t *stats) {
-  const bool periodic = params->boundary == MG_BOUNDARY_PERIODIC;
+  bool periodic[3];
+  for (int d = 0; d < 3; d++)
+    periodic[d] = mg_params_is_periodic(params, d);
   memset(stats, 0, sizeof *stats);
   stats->n_ranks = ranks;
   int64_t sample = ranks;

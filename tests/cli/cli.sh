@@ -215,6 +215,18 @@ reproduces 4 8 --verify-only --operator=fv4 --equation=helmholtz --boundary=peri
 reproduces 4 1 --operator=7pt --smoother=symgs --warmup=0 --min-solves=2 --min-time=0
 
 reproduces 4 8 --verify-only --precision=mixed
+reproduces 4 8 --verify-only --boundary=neumann --rtol=1e-6
+
+# --- boundaries ---
+
+# CSV quotes the words of several sides. The expected error is unknown.
+sides=periodic,periodic,neumann,dirichlet,neumann,neumann
+ok 1 4 8 --verify-only --boundary=$sides --csv="$dir/sides.csv"
+grep -q "^fv2,poisson,\"$sides\",gsrb,f,32," "$dir/sides.csv" || complain 'CSV: boundary of each side'
+grep -qx "note  --boundary=$sides: only the residual is checked" "$dir/out" || complain 'no note on the boundary'
+expect 2 '--operator=fv4 requires --boundary=dirichlet or periodic' 1 4 1 --operator=fv4 --boundary=neumann
+expect 2 '--operator=fv4 requires --boundary=dirichlet or periodic' 1 4 1 --operator=fv4 --boundary=dirichlet,dirichlet,periodic
+expect 2 'y-low is periodic, but y-high is not' 1 4 1 --boundary=neumann,neumann,periodic,neumann,neumann,neumann
 
 # --- precision ---
 

@@ -53,7 +53,9 @@ bool fixture_threads(int n) {
 
 static void set_walls(mg_params_t *params, const char *kinds) {
   for (int side = 0; side < 6; side++)
-    params->wall[side / 2][side % 2] = kinds[side] == 'n' ? MG_WALL_NEUMANN : MG_WALL_DIRICHLET;
+    params->wall[side / 2][side % 2] = kinds[side] == 'n'   ? MG_WALL_NEUMANN
+                                       : kinds[side] == 'p' ? MG_WALL_NONE
+                                                            : MG_WALL_DIRICHLET;
 }
 
 /* Boxes in each direction from "3x2x5", instead of a cube. */
@@ -109,7 +111,7 @@ static void pass_halos(const mg_params_t *params, mg_plan_t *plan) {
     level->fused_sweeps = n;
     level->ghost_layers = layers;
     level->wall_layers =
-        params->boundary == MG_BOUNDARY_PERIODIC ? level->ghost_layers : plan->radius;
+        mg_params_is_periodic_anywhere(params) ? level->ghost_layers : plan->radius;
   }
 }
 
@@ -117,7 +119,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
                               const char *options, bool alpha_varies,
                               const mg_problem_source_t *source) {
   enum { MOST_WORDS = 32 };
-  const char *walls = "dddddd", *shape = NULL;
+  const char *walls = NULL, *shape = NULL;
   bool residuals = false, interpolations = false, passes = false;
   const int smallest = 4; /* that options accept */
   char line[1024], message[1024] = "", *argv[MOST_WORDS + 1];
@@ -148,7 +150,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   mg_status_t status = mg_params_parse(argc, argv, &params, &action, message, sizeof message);
   static mg_input_t input;
   params.alpha_varies = alpha_varies;
-  set_walls(&params, walls);
+  if (walls) set_walls(&params, walls);
   set_boxes(&params, shape, log2_box_dim);
   if (status == MG_OK) status = mg_input_open(&params, &input);
   if (status == MG_OK) status = mg_device_choose(&params);

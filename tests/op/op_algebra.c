@@ -158,7 +158,8 @@ static void test_levels(mg_hierarchy_t *h) {
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
   fixture_each("4x1 5x1 4x2 4x3", "", test_levels);
-  fixture_each("4x1 4x3", "walls=nnnnnn,nndddd,dnddnd --operator=fv2,7pt --boundary=dirichlet",
+  fixture_each("4x1 4x3",
+               "walls=nnnnnn,nndddd,dnddnd,dnppnd,ppnnpp --operator=fv2,7pt --boundary=dirichlet",
                test_levels);
   return FIXTURE_END();
 }

@@ -99,6 +99,9 @@ int main(int argc, char **argv) {
       "--rtol=1e-9 --max-cycles=2",
       "boxes=2x4x1 --operator=7pt --smoother=chebyshev --smooths=1 --degree=3 --boundary=periodic "
       "--equation=helmholtz",
+      "boxes=2x2x2 --operator=fv2 --smoother=gsrb walls=ppndpp --rtol=1e-9 --max-cycles=2",
+      "boxes=2x2x2 --operator=fv2 --smoother=gsrb walls=dnppdd --precision=mixed --rtol=1e-8",
+      "boxes=2x4x1 --operator=7pt --smoother=chebyshev --smooths=1 --degree=3 walls=nnddpp",
       "boxes=2x2x2 --operator=fv4 --smoother=gsrb --boundary=periodic --equation=helmholtz "
       "--rtol=1e-9 --max-cycles=2",
       "boxes=1x2x3 --operator=fv4 --smoother=gsrb --smooths=1 --boundary=periodic "

@@ -165,6 +165,7 @@ static void run(const char *backend) {
       "--operator=7pt --smoother=chebyshev --degree=2,9",
       "--operator=fv2 --smoother=jacobi --smooths=5 --fused-sweeps=2",
       "--operator=fv2,7pt --boundary=dirichlet --smoother=gsrb,chebyshev walls=nndnnd",
+      "--operator=fv2,7pt --boundary=dirichlet --smoother=gsrb,chebyshev walls=ppndpp,dnnnpp",
       "--operator=fv2 --smoother=gsrb,chebyshev boxes=5x2x3",
       "--operator=7pt --smoother=gsrb boxes=2x3x5",
       /* On a device, a tile of double or float cells ends at the wall. */
@@ -175,6 +176,7 @@ static void run(const char *backend) {
       FIXTURE_RESIDENT_CASES,
       "boxes=8x4x8 --boundary=dirichlet --smoother=gsrb,chebyshev walls=nndnnd",
       "boxes=16x16x16 --boundary=dirichlet --smoother=gsrb walls=dnnddn",
+      "boxes=16x16x16 --boundary=dirichlet --smoother=gsrb walls=ppdnnd,dnppnn",
   };
   static const char *const large_cases[] = {
       FIXTURE_LARGE_RESIDENT_CASES,

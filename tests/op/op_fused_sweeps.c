@@ -170,6 +170,7 @@ static void run(const char *backend) {
       "--equation=helmholtz --smoother=chebyshev --degree=3 --fused-sweeps=2",
       "--equation=helmholtz --smoother=chebyshev --smooths=2 --degree=3",
       "--boundary=dirichlet --equation=poisson --smoother=gsrb,chebyshev walls=nndnnd",
+      "--boundary=dirichlet --equation=poisson --smoother=gsrb,chebyshev walls=nnppnd,ppdnpp",
       /* Not cubes. 512 cells: on a device, a tile of double or float cells ends at the wall. */
       "--equation=poisson --smoother=gsrb,chebyshev boxes=5x2x3",
       "--boundary=dirichlet --equation=poisson --smoother=gsrb,chebyshev boxes=16x1x1",

@@ -201,11 +201,14 @@ static void test_fv4(void) {
   params.op = MG_OPERATOR_FV4;
   params.wall[2][1] = MG_WALL_NEUMANN;
   CHECK_INT(build(1), MG_ERR_USAGE);
+  params.wall[2][0] = params.wall[2][1] = MG_WALL_NONE;
+  CHECK_INT(build(1), MG_ERR_USAGE);
 }
 
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
-  fixture_each("4x1 4x3", "walls=nnnnnn,nndddd,dnddnd --operator=fv2,7pt --boundary=dirichlet",
+  fixture_each("4x1 4x3",
+               "walls=nnnnnn,nndddd,dnddnd,dnppnd,ppnnpp --operator=fv2,7pt --boundary=dirichlet",
                test_levels);
   test_solves();
   test_fv4();

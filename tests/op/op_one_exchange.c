@@ -109,6 +109,7 @@ static void run(const char *backend) {
       "--smoother=gsrb,jacobi --smooths=2 --fused-sweeps=2",
       "--smoother=chebyshev --degree=2,6",
       "--boundary=dirichlet --equation=poisson --smoother=gsrb walls=nndnnd",
+      "--boundary=dirichlet --equation=poisson --smoother=gsrb walls=nnppnd,ppppdn",
       "--equation=poisson --smoother=gsrb,chebyshev boxes=5x2x3",
   };
   const int n_ranks = mg_comm_size(mg_comm_world());

@@ -6,6 +6,7 @@
 #include "tests/lib/random.h"
 #include "tests/lib/test.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_RANKS = 12 };
 
@@ -97,7 +98,7 @@ static int64_t read_source(const mg_copy_spec_t *spec, const rank_t *r, int p,
   if (!inside) return -1;
   add_cells(at, r->src[p].lo, local);
   for (int d = 0; d < 3; d++) {
-    const bool far_wall = d == spec->face_dir && !spec->periodic && at[d] == n[d];
+    const bool far_wall = d == spec->face_dir && !spec->periodic[d] && at[d] == n[d];
     inside = inside && local[d] >= 0 && (local[d] < r->src[p].n[d] || far_wall);
   }
   CHECK(inside);
@@ -189,13 +190,13 @@ static int64_t wanted(const mg_copy_spec_t *spec, const mg_cuboid_t *patch, cons
   bool own = true, near = true, exists = true;
   for (int d = 0; d < 3; d++) {
     const int32_t below = patch->lo[d] - at[d], above = at[d] - (patch->lo[d] + patch->n[d] - 1);
-    const bool faces = d == spec->face_dir && !spec->periodic;
+    const bool faces = d == spec->face_dir && !spec->periodic[d];
     const bool own_wall = faces && at[d] == n[d] && above == 1;
     n_beside += below > 0 || above > 0;
     own = own && below <= 0 && (above <= 0 || own_wall);
     near = near && below <= spec->depth && above <= spec->depth;
-    exists = exists && (spec->periodic || (at[d] >= 0 && at[d] < n[d] + faces));
-    cell[d] = spec->periodic ? (at[d] + n[d]) % n[d] : at[d];
+    exists = exists && (spec->periodic[d] || (at[d] >= 0 && at[d] < n[d] + faces));
+    cell[d] = spec->periodic[d] ? (at[d] + n[d]) % n[d] : at[d];
   }
   const bool is_wanted = own ? spec->interior : near && !(spec->faces && n_beside > 1);
   return is_wanted && exists ? id_of(n, cell) : 0;
@@ -231,10 +232,10 @@ static void check_plan(const mg_copy_spec_t *spec) {
     fprintf(
         stderr,
         "  in %dx%dx%d boxes of %d (halved %d) on %d to boxes of %d (halved %d) on %d of %d ranks, "
-        "depth %d, interior %d, faces %d, direction %d, periodic %d\n",
+        "depth %d, interior %d, faces %d, direction %d, periodic %d%d%d\n",
         s->boxes[0], s->boxes[1], s->boxes[2], s->box_dim, spec->src.halved, (int)s->n_ranks,
         d->box_dim, spec->dst.halved, (int)d->n_ranks, n_ranks, spec->depth, spec->interior,
-        spec->faces, spec->face_dir, spec->periodic);
+        spec->faces, spec->face_dir, spec->periodic[0], spec->periodic[1], spec->periodic[2]);
   }
   for (int r = 0; r < n_ranks; r++)
     rank_free(&all[r]);
@@ -268,6 +269,11 @@ static void random_grid(random_t *r, int round, int32_t most, int32_t n[3]) {
     n[d] = round % 3 == 0 ? unit * (int32_t)random_int(r, 1, 6) : side;
 }
 
+static void random_directions(random_t *r, bool periodic[3]) {
+  for (int d = 0; d < 3; d++)
+    periodic[d] = random_int(r, 0, 1);
+}
+
 /* Ghosts of cells (all, or only across faces) and of the three face vectors. */
 static void test_halos(void) {
   random_t r = {1};
@@ -277,11 +283,9 @@ static void test_halos(void) {
     random_grid(&r, round, 16, n);
     const mg_layout_t y = random_layout(&r, n, 1, world);
     const mg_distribution_t here = {&y, false};
-    mg_copy_spec_t spec = {.src = here,
-                           .dst = here,
-                           .depth = (int)random_int(&r, 1, 2),
-                           .face_dir = round % 4 - 1,
-                           .periodic = random_int(&r, 0, 1)};
+    mg_copy_spec_t spec = {
+        .src = here, .dst = here, .depth = (int)random_int(&r, 1, 2), .face_dir = round % 4 - 1};
+    random_directions(&r, spec.periodic);
     spec.faces = spec.face_dir < 0 && random_int(&r, 0, 1);
     check_plan(&spec);
   }
@@ -300,13 +304,13 @@ static void test_transfers(void) {
     const mg_layout_t fine = random_layout(&r, twice, 2, world);
     const mg_layout_t coarse = random_layout(&r, n, 1, world);
     const mg_distribution_t image = {&fine, true}, cells = {&coarse, false};
-    const bool gather = round % 2 == 0, periodic = random_int(&r, 0, 1);
-    const mg_copy_spec_t spec = {.src = gather ? image : cells,
-                                 .dst = gather ? cells : image,
-                                 .depth = gather ? 0 : (int)random_int(&r, 1, 2),
-                                 .interior = true,
-                                 .face_dir = gather ? round / 2 % 4 - 1 : -1,
-                                 .periodic = periodic};
+    const bool gather = round % 2 == 0;
+    mg_copy_spec_t spec = {.src = gather ? image : cells,
+                           .dst = gather ? cells : image,
+                           .depth = gather ? 0 : (int)random_int(&r, 1, 2),
+                           .interior = true,
+                           .face_dir = gather ? round / 2 % 4 - 1 : -1};
+    random_directions(&r, spec.periodic);
     check_plan(&spec);
   }
 }
@@ -343,9 +347,14 @@ static void test_longest_messages(void) {
   CHECK_INT(plan.send[0].rank, 0);
   CHECK_INT(plan.send[0].count, 2 * (2 * w) * (2 * w));
   mg_copy_plan_free(&plan);
-  spec.periodic = true; /* both slabs, and the wrap-around in j and i, which stays on the rank */
+  /* both slabs, and the wrap-around in j and i, which stays on the rank */
+  memset(spec.periodic, true, sizeof spec.periodic);
   CHECK_INT(mg_copy_plan_build(&spec, 1, &plan), MG_OK);
   CHECK_INT(plan.receive[0].count, 2 * 2 * (2 * w + 4) * (2 * w + 4));
+  mg_copy_plan_free(&plan);
+  spec.periodic[0] = spec.periodic[2] = false; /* walls in i and k, and the wrap-around in j */
+  CHECK_INT(mg_copy_plan_build(&spec, 1, &plan), MG_OK);
+  CHECK_INT(plan.receive[0].count, 2 * (2 * w) * (2 * w + 4));
   mg_copy_plan_free(&plan);
 }
 

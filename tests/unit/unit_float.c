@@ -217,11 +217,11 @@ static void test_between(mg_boundary_t boundary, double scale) {
 
 int main(void) {
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
-    for (int boundary = MG_BOUNDARY_DIRICHLET; boundary <= MG_BOUNDARY_PERIODIC; boundary++)
+    for (int boundary = MG_BOUNDARY_WALLS; boundary <= MG_BOUNDARY_PERIODIC; boundary++)
       for (int varies = 0; varies < 2; varies++)
         test_operator(op, boundary, varies);
   test_sums();
-  test_between(MG_BOUNDARY_DIRICHLET, 1.0);
+  test_between(MG_BOUNDARY_WALLS, 1.0);
   test_between(MG_BOUNDARY_PERIODIC, 3.0);
   return TEST_RESULT();
 }

@@ -13,7 +13,8 @@ static void test_table_is_sound(void) {
     CHECK(mg_option_find(option->name) == option); /* names are unique */
     if (option->alias) CHECK(mg_option_find(option->alias) == option);
     CHECK((option->applies != NULL) == (option->condition != NULL));
-    CHECK(option->kind == MG_KIND_WORD || option->kind == MG_KIND_SET
+    CHECK(option->kind == MG_KIND_WORD || option->kind == MG_KIND_SET ||
+                  option->kind == MG_KIND_SIDES
               ? option->words != NULL
               : !option->words || option->kind == MG_KIND_INT64);
     if (option->value) CHECK(mg_option_set(option, option->value, &scratch, why, (int)sizeof why));
@@ -31,7 +32,7 @@ static void test_defaults(void) {
   CHECK_INT(params.boxes_per_rank, 8);
   CHECK_INT(params.op, MG_OPERATOR_FV2);
   CHECK_INT(params.equation, MG_EQUATION_POISSON);
-  CHECK_INT(params.boundary, MG_BOUNDARY_DIRICHLET);
+  CHECK_INT(params.boundary, MG_BOUNDARY_WALLS);
   CHECK_INT(params.smoother, MG_SMOOTHER_GSRB);
   CHECK_INT(params.bottom, MG_BOTTOM_BICGSTAB);
   CHECK_INT(params.cycle, MG_CYCLE_F);
@@ -216,6 +217,48 @@ static void test_bad_cells(void) {
   expect_usage(line, "not a number");
 }
 
+/* `kinds`: d, n or p for each side, as in x-low, x-high, y-low, ... */
+static void check_sides(const char *words, const char *kinds, const char *shortest) {
+  static const mg_wall_t wall[] = {
+      ['d'] = MG_WALL_DIRICHLET, ['n'] = MG_WALL_NEUMANN, ['p'] = MG_WALL_NONE};
+  expect_ok(textf("7 8 --boundary=%s", words));
+  for (int side = 0; side < 6; side++)
+    CHECK_INT(params.wall[side / 2][side % 2], wall[(int)kinds[side]]);
+  CHECK_INT(params.boundary, strcmp(kinds, "pppppp") ? MG_BOUNDARY_WALLS : MG_BOUNDARY_PERIODIC);
+  CHECK_STRING(mg_boundary_text(&params).text, shortest);
+}
+
+static void test_boundary(void) {
+  check_sides("dirichlet", "dddddd", "dirichlet");
+  check_sides("neumann", "nnnnnn", "neumann");
+  check_sides("periodic", "pppppp", "periodic");
+  check_sides("periodic,periodic,periodic", "pppppp", "periodic");
+  check_sides("neumann,dirichlet,periodic", "nnddpp", "neumann,dirichlet,periodic");
+  check_sides("neumann,neumann,periodic,periodic,dirichlet,dirichlet", "nnppdd",
+              "neumann,periodic,dirichlet");
+  check_sides("dirichlet,neumann,dirichlet,dirichlet,neumann,dirichlet", "dnddnd",
+              "dirichlet,neumann,dirichlet,dirichlet,neumann,dirichlet");
+  for (int d = 0; d < 3; d++)
+    CHECK(!mg_params_is_periodic(&params, d));
+  CHECK(!mg_params_is_periodic_anywhere(&params));
+  expect_ok("7 8 --boundary=neumann,dirichlet,periodic");
+  CHECK(mg_params_is_periodic(&params, 2) && !mg_params_is_periodic(&params, 0));
+  CHECK(mg_params_is_periodic_anywhere(&params));
+  expect_usage("7 8 --boundary=robin",
+               "unknown value (did you mean periodic?); expected 1, 3 or 6");
+  expect_usage("7 8 --boundary=neumann,dirichlet", "2, 4 or 5 words");
+  expect_usage("7 8 --boundary=neumann,neumann,neumann,neumann,neumann", "2, 4 or 5 words");
+  expect_usage("7 8 --boundary=neumann,neumann,neumann,neumann,neumann,neumann,neumann",
+               "more than six words");
+  expect_usage("7 8 --boundary=neumann,,neumann", "unknown value");
+  expect_usage("7 8 --boundary=neumann,neumann,neumann,", "unknown value");
+  expect_usage("7 8 --boundary=", "no value");
+  expect_usage("7 8 --boundary=periodic,dirichlet,neumann,neumann,neumann,neumann",
+               "x-low is periodic, but x-high is not; set both to periodic");
+  expect_usage("7 8 --boundary=neumann,neumann,neumann,neumann,neumann,periodic",
+               "z-high is periodic, but z-low is not");
+}
+
 static void test_bad_values(void) {
   expect_usage("--operator=fv3 7 8",
                "unknown value (did you mean fv2?); expected one of fv2, fv4, 7pt");
@@ -385,6 +428,7 @@ int main(void) {
   test_bad_sizes();
   test_cells();
   test_bad_cells();
+  test_boundary();
   test_bad_values();
   test_path_length();
   test_nearest_names();

@@ -189,6 +189,7 @@ static void test_round_trip(void) {
       "--device-id=3 --device=cuda 6 2",
       "--cells=1048576x1x37 --operator=7pt --max-cycles=9",
       "--cells=3x4x5 --lengths=0.1,0.30000000000000004,1e-100 --boundary=periodic",
+      "--operator=7pt --boundary=dirichlet,neumann,periodic,periodic,dirichlet,dirichlet 6 2",
       "--cells=3x4x5 --spacing=0.1,0.30000000000000004,1e100",
       "--cpu-below=999999999999999999 --json=first-long-name --json=x --smooths=100 6 2",
   };

@@ -83,7 +83,7 @@ static void test_mixed(void) {
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
     for (int smoother = MG_SMOOTHER_GSRB; smoother <= MG_SMOOTHER_L1JACOBI; smoother++)
       for (int d = 0; d < 2; d++) {
-        build_for((mg_operator_t)op, MG_BOUNDARY_DIRICHLET, (run_t){5, 8, 1});
+        build_for((mg_operator_t)op, MG_BOUNDARY_WALLS, (run_t){5, 8, 1});
         params.precision = MG_CLASS_MIXED;
         params.smoother = (mg_smoother_t)smoother;
         params.device = devices[d];
@@ -205,7 +205,7 @@ static void test_cuda(void) {
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
     for (int mixed = 0; mixed < 2; mixed++)
       for (int dumped = 0; dumped < 2; dumped++) {
-        build_for((mg_operator_t)op, MG_BOUNDARY_DIRICHLET, (run_t){7, 1, 1});
+        build_for((mg_operator_t)op, MG_BOUNDARY_WALLS, (run_t){7, 1, 1});
         params.device = MG_DEVICE_CUDA;
         params.precision = mixed ? MG_CLASS_MIXED : MG_CLASS_DOUBLE;
         params.dump_fields = dumped ? 1u << MG_FIELD_DINV : 0;
@@ -236,7 +236,9 @@ static int64_t exchange_bytes(int l, int64_t rank) {
                          .dst = here,
                          .depth = plan.radius,
                          .face_dir = -1,
-                         .periodic = params.boundary == MG_BOUNDARY_PERIODIC};
+                         .periodic = {mg_params_is_periodic(&params, 0),
+                                      mg_params_is_periodic(&params, 1),
+                                      mg_params_is_periodic(&params, 2)}};
   int64_t bytes = message_bytes(&spec, rank);
   if (params.op != MG_OPERATOR_FV4) {
     spec.faces = true;
@@ -313,7 +315,7 @@ static void test_bytes_a_cell(void) {
   static const run_t runs[] = {{8, 1, 1}, {7, 8, 1}, {7, 4, 2}, {7, 1, 8}, {6, 32, 2}, {5, 512, 1}};
   for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
     int64_t sum = 0;
-    build_for(MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, runs[i]);
+    build_for(MG_OPERATOR_FV2, MG_BOUNDARY_WALLS, runs[i]);
     CHECK_INT(plan.level[0].layout.n[0], 256);
     for (int64_t rank = 0; rank < runs[i].ranks; rank++)
       for (int l = 0; l < plan.n_levels; l++)

@@ -28,7 +28,9 @@ static void count_messages(int l, int64_t ranks, bool faces, int64_t *messages, 
                                  .depth = plan.radius,
                                  .faces = faces,
                                  .face_dir = -1,
-                                 .periodic = params.boundary == MG_BOUNDARY_PERIODIC};
+                                 .periodic = {mg_params_is_periodic(&params, 0),
+                                              mg_params_is_periodic(&params, 1),
+                                              mg_params_is_periodic(&params, 2)}};
     mg_copy_plan_t copies;
     CHECK_INT(mg_copy_plan_build(&spec, rank, &copies), MG_OK);
     *messages = copies.n_send > *messages ? copies.n_send : *messages;

@@ -16,23 +16,19 @@ static void test_passes(void) {
     int steps, layers; /* for 512^3 or 1024^3 cells, if three steps are requested */
     bool before;
   } cases[] = {
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 1, false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 1, false},
       {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 3, false},
       {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_JACOBI, MG_OPERATOR_7PT, 1, 3, 3, false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 3, 3,
-       true},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 3, 3, false},
-      {MG_DEVICE_CPU, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 6, 7, false},
-      {MG_DEVICE_CPU, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 6, 1, false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_WALLS, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 3, 3, true},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 3, 3, false},
+      {MG_DEVICE_CPU, MG_BOUNDARY_WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 6, 7, false},
+      {MG_DEVICE_CPU, MG_BOUNDARY_WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 6, 1, false},
       {MG_DEVICE_CPU, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_JACOBI, MG_OPERATOR_7PT, 1, 3, 4, false},
-      {MG_DEVICE_CPU, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 1, 1,
-       false},
-      {MG_DEVICE_CUDA_SIMPLE, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1,
-       false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_L1JACOBI, MG_OPERATOR_FV2, 8, 1, 1,
-       false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 8, 2, 3, false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 1, 2, 2, false},
+      {MG_DEVICE_CPU, MG_BOUNDARY_WALLS, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 1, 1, false},
+      {MG_DEVICE_CUDA_SIMPLE, MG_BOUNDARY_WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1, false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_WALLS, MG_SMOOTHER_L1JACOBI, MG_OPERATOR_FV2, 8, 1, 1, false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 8, 2, 3, false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 1, 2, 2, false},
       {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV4, 8, 1, 2,
        false},
   };
@@ -216,7 +212,7 @@ static void test_resident(void) {
       params.op = cases[i].op;
       params.smoother = cases[i].smoother;
       params.sms = sms[variant / 4];
-      params.boundary = variant % 2 ? MG_BOUNDARY_PERIODIC : MG_BOUNDARY_DIRICHLET;
+      params.boundary = variant % 2 ? MG_BOUNDARY_PERIODIC : MG_BOUNDARY_WALLS;
       params.precision = variant / 2 % 2 ? MG_CLASS_MIXED : MG_CLASS_DOUBLE;
       for (int32_t n = 16; n <= 80; n += 2)
         add_resident(n, cases[i].steps, text, sizeof text);
@@ -234,9 +230,9 @@ static void test_fv4_halo(void) {
     int64_t boxes, ranks;
     bool pass;
   } cases[] = {
-      {MG_BOUNDARY_DIRICHLET, 5, 4, 2, true},  {MG_BOUNDARY_DIRICHLET, 4, 4, 2, false},
-      {MG_BOUNDARY_DIRICHLET, 6, 2, 4, true},  {MG_BOUNDARY_DIRICHLET, 5, 2, 4, false},
-      {MG_BOUNDARY_DIRICHLET, 7, 1, 8, false}, {MG_BOUNDARY_PERIODIC, 7, 1, 1, true},
+      {MG_BOUNDARY_WALLS, 5, 4, 2, true},     {MG_BOUNDARY_WALLS, 4, 4, 2, false},
+      {MG_BOUNDARY_WALLS, 6, 2, 4, true},     {MG_BOUNDARY_WALLS, 5, 2, 4, false},
+      {MG_BOUNDARY_WALLS, 7, 1, 8, false},    {MG_BOUNDARY_PERIODIC, 7, 1, 1, true},
       {MG_BOUNDARY_PERIODIC, 6, 1, 1, false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -1,5 +1,6 @@
 #include "io/report/report.h"
 #include <math.h>
+#include <string.h>
 
 static void number(FILE *out, double value, const char *after) {
   if (!isnan(value)) fprintf(out, "%.17g", value);
@@ -28,6 +29,13 @@ static void breakdown_names(FILE *out, const mg_report_t *r) {
     fprintf(out, ",seconds_%s", mg_time_key((mg_time_t)t, key));
 }
 
+/* Quoted if it has commas. */
+static void boundary(FILE *out, const mg_params_t *p) {
+  const mg_boundary_text_t words = mg_boundary_text(p);
+  const char *quote = strchr(words.text, ',') ? "\"" : "";
+  fprintf(out, "%s%s%s,", quote, words.text, quote);
+}
+
 /* One line per size. Keys are those of the JSON report; run-wide values are repeated. */
 mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
   const mg_params_t *p = r->params;
@@ -41,10 +49,10 @@ mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
     const mg_size_result_t *size = &r->result->size[s];
     const mg_history_t *hist = &size->history;
     const bool timed = !p->verify_only;
-    fprintf(out, "%s,%s,%s,%s,%s,%d,%d,%d,%d,", mg_operator_name(p->op),
-            mg_equation_name(p->equation), mg_boundary_name(p->boundary),
-            mg_smoother_name(p->smoother), mg_cycle_name(p->cycle), size->n[0],
-            r->plan->n_levels - s, r->ranks, r->threads);
+    fprintf(out, "%s,%s,", mg_operator_name(p->op), mg_equation_name(p->equation));
+    boundary(out, p);
+    fprintf(out, "%s,%s,%d,%d,%d,%d,", mg_smoother_name(p->smoother), mg_cycle_name(p->cycle),
+            size->n[0], r->plan->n_levels - s, r->ranks, r->threads);
     number(out, 1.0 / size->n[0], ",");
     fprintf(out, "%.0f,%d,", mg_size_dof(size), hist->n_cycles);
     number(out, hist->norm[hist->n_cycles - 1], ",");

@@ -49,7 +49,7 @@ static void print_plan(FILE *out, const mg_dry_run_t *d) {
   const int64_t cells = mg_layout_n_cells(fine);
   const double all = mg_plan_stats_bytes(d->stats);
   fprintf(out, "dry run: %s, %s, %s%s on %" PRId64 " rank%s; nothing is allocated or solved\n",
-          mg_operator_name(p->op), mg_equation_name(p->equation), mg_boundary_name(p->boundary),
+          mg_operator_name(p->op), mg_equation_name(p->equation), mg_boundary_text(p).text,
           p->precision == MG_CLASS_MIXED ? ", mixed precision," : "", d->stats->n_ranks,
           d->stats->n_ranks == 1 ? "" : "s");
   fprintf(out, "  grid %s = %" PRId64 " cells in %s boxes of %d^3", mg_grid(fine->n).text, cells,

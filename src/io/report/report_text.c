@@ -89,7 +89,7 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
   const mg_layout_t *fine = &r->plan->level[0].layout;
   const double cells = (double)mg_layout_n_cells(fine);
   fprintf(out, "%s: %s, %s, %s\n", PACKAGE_STRING, mg_operator_name(p->op),
-          mg_equation_name(p->equation), mg_boundary_name(p->boundary));
+          mg_equation_name(p->equation), mg_boundary_text(p).text);
   fprintf(out, "  grid      %s = %.0f cells in %s boxes of %d^3\n", mg_grid(fine->n).text, cells,
           mg_grid(fine->boxes).text, fine->box_dim);
   if (mg_layout_n_boxes(fine) != r->plan->boxes_asked)
