@@ -152,8 +152,18 @@ static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
   return read ? mg_halo_deep(level, MG_DINV) : MG_OK;
 }
 
+/* The only cell of a periodic direction is its own neighbor: no flux passes. With a beta of 0 the
+ * diagonal, which is computed from the betas, is that of A. */
+static mg_status_t close_single_cells(mg_level_t *level) {
+  const mg_view_t *v = &level->store.view;
+  for (int d = 0; d < 3; d++)
+    if (v->n[d] == 1 && mg_is_periodic(v, d)) MG_TRY(mg_fill(level, MG_BETA_I + d, 0.0));
+  return MG_OK;
+}
+
 static mg_status_t set_coefficients(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++) {
+    MG_TRY(close_single_cells(&h->level[l]));
     MG_TRY(mg_halo_betas(h, l));
     if (h->params.alpha_varies) MG_TRY(mg_halo_deep(&h->level[l], MG_ALPHA));
     if (l + 1 == h->n_levels) break;

@@ -126,7 +126,8 @@ int main(int argc, char **argv) {
   fixture_each("4x1 4x3", "", test_levels);
   fixture_each("4x1", "--equation=poisson --smoother=l1jacobi", test_levels);
   fixture_each("4x1 4x3", "--operator=fv2,7pt --boundary=dirichlet walls=nnnnnn", test_levels);
-  fixture_each("4x1", "--operator=fv2,7pt --boundary=dirichlet walls=dnnndd", test_levels);
+  fixture_each("4x1", "--operator=fv2,7pt --boundary=dirichlet walls=dnnndd,ppdnpp,dnppdd",
+               test_levels);
   fixture_each("6x2", "--boundary=dirichlet --equation=poisson", test_original);
   return FIXTURE_END();
 }
