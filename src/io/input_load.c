@@ -329,7 +329,7 @@ static mg_status_t check_largest(const field_t *f, int field) {
   if (!mg_comm_is_root()) return MG_ERR_IO;
   return mg_error(
       MG_ERR_IO,
-      "--%s=%s: alpha is 0 in all cells; with --boundary=periodic, remove alpha to solve "
+      "--%s=%s: alpha is 0 in all cells; without Dirichlet walls, remove alpha to solve "
       "--equation=poisson",
       f->option, f->file_path);
 }

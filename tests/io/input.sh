@@ -261,7 +261,7 @@ expect 3 'f has nan in plane 1, at \[1\]\[0\]\[1\]; it must be finite and at mos
 rm -f "$dir/bad.hdf"
 cells "$dir/bad.hdf" alpha '16 16 16' 0
 ok 1 --coefficients="$dir/bad.hdf"
-expect 3 'alpha is 0 in all cells; with --boundary=periodic, remove alpha' 1 --coefficients="$dir/bad.hdf" --boundary=periodic
+expect 3 'alpha is 0 in all cells; without Dirichlet walls, remove alpha' 1 --coefficients="$dir/bad.hdf" --boundary=periodic
 cells "$dir/bad.hdf" beta_i '16 16 16' 1
 expect 3 'has 1 of beta_i, beta_j and beta_k; all three are required' 1 --coefficients="$dir/bad.hdf"
 cells "$dir/bad.hdf" beta_j '16 16 16' 1

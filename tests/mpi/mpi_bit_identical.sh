@@ -26,7 +26,7 @@ compare '
   --operator=fv2 --smoother=gsrb
   --operator=fv4 --smoother=chebyshev --boundary=periodic
   --operator=7pt --smoother=ssor --krylov=cg
-  --operator=7pt --boundary=neumann,dirichlet,periodic --rtol=1e-8
+  --operator=7pt --boundary=neumann,dirichlet,periodic
 ' "$setups$on_cuda"
 compare '
   --operator=fv4 --precision=mixed
