@@ -188,7 +188,7 @@ void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int6
   const int64_t max_boxes = MG_MAX_DIM >> params->log2_box_dim;
   *below = fine->n_ranks;
   *above = 0;
-  if (mg_params_has_files(params) || params->boxes[0] > 0) return; /* the grid is fixed */
+  if (mg_params_solves_once(params) || params->boxes[0] > 0) return; /* the grid is fixed */
   for (int64_t m = fine->boxes[0] + 1; m <= max_boxes && *above == 0; m++) {
     const int64_t ranks = (m * m * m + params->boxes_per_rank - 1) / params->boxes_per_rank;
     if (mg_odd_part(m) <= MG_MAX_ODD_PART && uses_all_ranks(params, (int32_t)m, ranks))

@@ -75,30 +75,15 @@ static mg_status_t close_wall(const mg_level_t *level, int patch, int d, int sid
   return status;
 }
 
-static bool is_at_side(const mg_view_t *v, int patch, int d, int side) {
-  const mg_patch_t *p = &v->patch[patch];
-  return side == 0 ? p->lo[d] == 0 : p->lo[d] + p->n[d] == v->n[d];
-}
-
-/* No flux passes a side: a Neumann wall, or a periodic side whose only cell is its own neighbor. */
-static bool is_closed(const mg_view_t *v, int d, int side) {
-  return v->side[d][side] == MG_WALL_NEUMANN ||
-         (v->side[d][side] == MG_WALL_NONE && v->n[d] == 1 && v->general);
-}
-
-/* Betas of closed sides are 0. Restriction keeps them 0. */
-static mg_status_t close_sides(mg_level_t *level) {
+/* No flux passes a Neumann wall: its betas are 0. Restriction keeps them 0. */
+static mg_status_t close_neumann_walls(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
-  bool any = false;
-  for (int d = 0; d < 3; d++)
-    any = any || is_closed(v, d, 0) || is_closed(v, d, 1);
-  if (!any) return MG_OK;
+  if (!mg_has_wall(v->side, MG_WALL_NEUMANN)) return MG_OK;
   MG_TRY(mg_fill(level, MG_U, 0.0));
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++)
       for (int side = 0; side < 2; side++)
-        if (is_closed(v, d, side) && is_at_side(v, q, d, side))
-          MG_TRY(close_wall(level, q, d, side));
+        if (v->patch[q].wall[d][side] == MG_WALL_NEUMANN) MG_TRY(close_wall(level, q, d, side));
   return MG_OK;
 }
 
@@ -192,7 +177,7 @@ static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source)
   MG_TRY(set_finest(&h->level[0]));
   if (h->params.alpha_varies) MG_TRY(mg_fill(&h->level[0], MG_ALPHA, 1.0));
   if (source) MG_TRY(source->load(source->data, h));
-  MG_TRY(close_sides(&h->level[0]));
+  MG_TRY(close_neumann_walls(&h->level[0]));
   MG_TRY(remove_rhs_mean(&h->params, &h->level[0]));
   MG_TRY(set_coefficients(h));
   for (int l = 0; l < h->n_levels; l++)
