@@ -148,9 +148,10 @@ def assemble(domain: Domain) -> sparse.csc_matrix:
 
 
 def inner_faces(domain: Domain, axis: int) -> np.ndarray:
-    """Betas of the faces between two cells."""
-    periodic = domain.sides[axis][0] == "periodic"
-    return np.take(domain.faces[axis], range(0 if periodic else 1, domain.u.shape[axis]), axis)
+    """Betas of the faces between two cells. A single cell has none, also if periodic."""
+    n = domain.u.shape[axis]
+    first = 0 if domain.sides[axis][0] == "periodic" and n > 1 else 1
+    return np.take(domain.faces[axis], range(first, n), axis)
 
 
 def smallest_eigenvalue(domain: Domain) -> float:
