@@ -1,4 +1,4 @@
-"""Order of the error on grids of h, h/2 and h/4 that are no cubes.
+"""Order of the error on a domain that is no cube, with grids of h, h/2, h/4 and h/8.
 
 cycle_domains_order.py PROGRAM
 
@@ -15,7 +15,7 @@ import sys
 import h5py
 import numpy as np
 
-COARSEST = (20, 24, 16)
+COARSEST, LENGTHS = (14, 12, 16), "1,0.5,2"
 SOLVE = ("--rtol=1e-10", "--verify-only", "--quiet", "--dump=order.hdf", "--dump-fields=u")
 CASES = (
     ("7pt", "poisson", "dirichlet"),
@@ -48,12 +48,12 @@ def centered(u: np.ndarray, singular: bool) -> np.ndarray:
     return u - u.mean() if singular else u
 
 
-def order(program: str, operator: str, equation: str, boundary: str) -> float:
+def orders(program: str, operator: str, equation: str, boundary: str) -> np.ndarray:
     grids = []
-    for refinement in (1, 2, 4):
+    for refinement in (1, 2, 4, 8):
         cells = "x".join(str(refinement * n) for n in COARSEST)
         case = [f"--operator={operator}", f"--equation={equation}", f"--boundary={boundary}"]
-        case += [f"--cells={cells}", "--lengths=1,1,1"]
+        case += [f"--cells={cells}", f"--lengths={LENGTHS}"]
         grids.append(solve([program, *case, *SOLVE]))
     singular = equation == "poisson" and "dirichlet" not in boundary
     wanted = [exact(u.shape) for u in grids] if operator == "7pt" else map(restrict, grids[1:])
@@ -61,17 +61,19 @@ def order(program: str, operator: str, equation: str, boundary: str) -> float:
         abs(centered(u, singular) - centered(want, singular)).max()
         for u, want in zip(grids, wanted)
     ]
-    return float(np.log2(error[-2] / error[-1]))
+    return np.log2(np.divide(error[:-1], error[1:]))
 
 
 def main() -> int:
     failures = 0
     for case in CASES:
-        found = order(sys.argv[1], *case)
-        # These grids are not asymptotic: the deficit still falls with h.
-        failed = abs(found - 2.0) > 0.1
+        found = orders(sys.argv[1], *case)
+        # These grids are not asymptotic. With errors C h^2 (1 + D h^2), the deficit falls to 1/4
+        # when the grid doubles, or to 1/2 with D h at walls. That of a first order rises to 1.
+        deficit = abs(found[-2:] - 2.0)
+        failed = bool(deficit[1] > max(0.6 * deficit[0], 0.05))
         failures += failed
-        print(f"{'failed: ' if failed else ''}{' '.join(case)}: order {found:.2f}", flush=True)
+        print(f"{'failed: ' if failed else ''}{' '.join(case)}: order {found.round(3)}", flush=True)
     return failures > 0
 
 
