@@ -39,14 +39,15 @@ static void number(writer_t *w, const char *where, const char *name, double valu
 
 static const char vtk[] = "/VTKHDF", ours[] = MG_DUMP_OURS;
 
-/* The unit cube as VTK expects it. With point centring, the points are the cell centers. */
-static void put_image(writer_t *w, const mg_params_t *params, const int32_t n[3]) {
+/* The domain as VTK expects it. With point centring, the points are the cell centers. */
+static void put_image(writer_t *w, const mg_params_t *params, const mg_level_plan_t *level) {
+  const int32_t *n = level->layout.n;
   const bool cells = params->dump_centering == MG_CENTERING_CELL;
   const int64_t version[2] = {1, 0};
   int64_t extent[6] = {0};
   double origin[3], spacing[3];
   for (int d = 0; d < 3; d++) {
-    spacing[d] = 1.0 / n[d];
+    spacing[d] = level->h[d];
     origin[d] = cells ? 0.0 : 0.5 * spacing[d];
     extent[2 * d + 1] = cells ? n[d] : n[d] - 1;
   }
@@ -154,7 +155,7 @@ static void put_checksums(writer_t *w, const mg_params_t *p) {
 mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_dump_about_t *about) {
   const mg_params_t *p = &h->params;
   writer_t w = {file, MG_OK};
-  put_image(&w, p, h->plan.level[0].layout.n);
+  put_image(&w, p, &h->plan.level[0]);
   group(&w, ours);
   integer(&w, ours, "format_version", MG_FORMAT_VERSION);
   MG_TRY(put_run(&w, about));

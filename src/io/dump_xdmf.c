@@ -59,8 +59,9 @@ static void put_field(FILE *out, const mg_params_t *p, int level, const int32_t 
 }
 
 /* Always cell-centered, regardless of --dump-centering, which affects VTKHDF readers only. */
-static void put_level(FILE *out, const mg_params_t *p, int level, const int32_t n[3],
+static void put_level(FILE *out, const mg_params_t *p, int level, const mg_level_plan_t *plan,
                       const char *name) {
+  const int32_t *n = plan->layout.n;
   fprintf(out,
           "    <Grid Name=\"level %d\" GridType=\"Uniform\">\n"
           "      <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"%d %d %d\"/>\n"
@@ -70,7 +71,7 @@ static void put_level(FILE *out, const mg_params_t *p, int level, const int32_t 
           "        <DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" "
           "Format=\"XML\">%.17g %.17g %.17g</DataItem>\n"
           "      </Geometry>\n",
-          level, n[2] + 1, n[1] + 1, n[0] + 1, 1.0 / n[2], 1.0 / n[1], 1.0 / n[0]);
+          level, n[2] + 1, n[1] + 1, n[0] + 1, plan->h[2], plan->h[1], plan->h[0]);
   for (int field = 0; field < MG_N_FIELDS; field++)
     if (mg_dump_wants(p, (mg_field_t)field)) put_field(out, p, level, n, (mg_field_t)field, name);
   fputs("    </Grid>\n", out);
@@ -86,7 +87,7 @@ mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg_plan_t *plan,
   if (!out) return mg_error(MG_ERR_IO, "%s cannot be written: %s", name, strerror(errno));
   fputs("<?xml version=\"1.0\"?>\n<Xdmf Version=\"2.0\">\n  <Domain>\n", out);
   for (int l = 0; l < mg_plan_n_double_levels(plan); l++)
-    if (params->dump_levels & 1u << l) put_level(out, params, l, plan->level[l].layout.n, base);
+    if (params->dump_levels & 1u << l) put_level(out, params, l, &plan->level[l], base);
   fputs("  </Domain>\n</Xdmf>\n", out);
   const bool good = ferror(out) == 0;
   if (fclose(out) == 0 && good) return mg_atomic_file_finish(&file);

@@ -1,0 +1,316 @@
+"""Solve domains of any shape with hpgmg-fv and with SciPy's sparse direct solver, and compare.
+
+cycle_domains.py PROGRAM random CASES SEED   random sizes, spacings, operators and boundaries
+cycle_domains.py PROGRAM changed             a comparison with a slightly changed matrix must fail
+cycle_domains.py PROGRAM case ARG...         one case: these options of hpgmg-fv
+
+Writes dumps into the current folder. The matrix comes from the dumped betas and shares no code with
+the program. Each failure prints the command line that repeats it; the exit code is then 1.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+import random
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import h5py
+import numpy as np
+import scipy.sparse as sparse
+from scipy.sparse.linalg import splu
+
+RTOL = 1e-10
+EPS = np.finfo(float).eps
+SOLVE = (f"--rtol={RTOL}", "--max-cycles=200", "--verify-only", "--quiet", "--dump=domain.hdf")
+FIELDS = "--dump-fields=u,f,beta_i,beta_j,beta_k"
+
+
+class Failure(Exception):
+    pass
+
+
+# --- the problem in a dump; axes are in the order k, j, i -----------------------------------------
+
+
+@dataclass
+class Domain:
+    operator: str
+    a: float
+    sides: list[tuple[str, str]]  # of each axis: the low and the high side
+    h: np.ndarray
+    u: np.ndarray
+    f: np.ndarray
+    faces: list[np.ndarray]  # beta on all faces normal to each axis
+    cycles: int
+
+    @property
+    def singular(self) -> bool:
+        return self.a == 0.0 and not any("dirichlet" in pair for pair in self.sides)
+
+
+def expand_boundary(text: str) -> list[tuple[str, str]]:
+    words = text.split(",")
+    if len(words) == 1:
+        words = words * 3
+    if len(words) == 3:
+        words = [word for word in words for _ in range(2)]
+    return [(words[0], words[1]), (words[2], words[3]), (words[4], words[5])][::-1]
+
+
+def option(args: list[str], name: str, default: str) -> str:
+    return ([arg.split("=", 1)[1] for arg in args if arg.startswith(f"--{name}=")] or [default])[-1]
+
+
+def expected_h(args: list[str]) -> np.ndarray | None:
+    """Cell widths from the options; None for a cube of boxes."""
+    cells = option(args, "cells", "")
+    if not cells:
+        return None
+    n = np.array(cells.split("x"), float)
+    spacing, lengths = option(args, "spacing", ""), option(args, "lengths", "")
+    if spacing:
+        return np.array(spacing.split(","), float)[::-1]
+    if lengths:
+        return (np.array(lengths.split(","), float) / n)[::-1]
+    return np.full(3, 1.0 / n[0])
+
+
+def read(args: list[str]) -> Domain:
+    sides = expand_boundary(option(args, "boundary", "dirichlet"))
+    faces = []
+    with h5py.File("domain.hdf") as file:
+        fields = file["VTKHDF/CellData"]
+        h = np.array(file["VTKHDF"].attrs["Spacing"])[::-1]
+        for axis, name in enumerate(("beta_k", "beta_j", "beta_i")):
+            lower = fields[name][...]
+            if sides[axis][1] == "periodic":
+                upper = np.take(lower, 0, axis)
+            else:
+                upper = file["HPGMG/walls"][name][...]
+            faces.append(np.concatenate([lower, np.expand_dims(upper, axis)], axis))
+        u, f = fields["u"][...], fields["f"][...]
+        cycles = int(file["HPGMG"].attrs["cycles"][0])
+    n = option(args, "cells", "")
+    if n and u.shape != tuple(int(count) for count in n.split("x"))[::-1]:
+        raise Failure(f"the dump has {u.shape} cells")
+    wanted = expected_h(args)
+    if wanted is not None and not np.allclose(h, wanted, rtol=1e-14, atol=0):
+        raise Failure(f"the dump's spacing is {h[::-1]}, not {wanted[::-1]}")
+    a = 1.0 if option(args, "equation", "poisson") == "helmholtz" else 0.0
+    return Domain(option(args, "operator", "fv2"), a, sides, h, u, f, faces, cycles)
+
+
+def solve(program: str, args: list[str]) -> Domain:
+    # Exit code 1 without an error: the residual is above RTOL. compare() permits rounding errors.
+    pathlib.Path("domain.hdf").unlink(missing_ok=True)
+    done = subprocess.run([program, *args, *SOLVE, FIELDS], capture_output=True, text=True)
+    if done.returncode > 1 or done.stderr:
+        raise Failure(f"exit code {done.returncode}: {done.stderr.strip()}")
+    return read(args)
+
+
+# --- the matrix -----------------------------------------------------------------------------------
+
+
+def ghost_weights(domain: Domain) -> tuple[float, float]:
+    """Weights of the first and the second cell in a ghost outside a Dirichlet wall."""
+    narrow = any("dirichlet" in pair and n < 2 for pair, n in zip(domain.sides, domain.u.shape))
+    return (-1.0, 0.0) if domain.operator == "7pt" or narrow else (-2.5, 0.5)
+
+
+def assemble(domain: Domain) -> sparse.csc_matrix:
+    """A u = a u - sum over faces of beta (neighbor - u) / h^2."""
+    shape = domain.u.shape
+    index = np.arange(domain.u.size).reshape(shape)
+    first, second = ghost_weights(domain)
+    rows, columns, values = [index.ravel()], [index.ravel()], [np.full(index.size, domain.a)]
+
+    def add(row, column, value):
+        rows.append(row.ravel())
+        columns.append(column.ravel())
+        values.append(value.ravel())
+
+    for axis, n in enumerate(shape):
+        for side in (0, 1):
+            kind = domain.sides[axis][side]
+            beta = np.take(domain.faces[axis], range(side, n + side), axis) / domain.h[axis] ** 2
+            neighbor = np.roll(index, 1 - 2 * side, axis)
+            inner = range(n) if kind == "periodic" else range(1 - side, n - side)
+            here = np.take(index, inner, axis)
+            flux = np.take(beta, inner, axis)
+            add(here, here, flux)
+            add(here, np.take(neighbor, inner, axis), -flux)
+            if kind == "dirichlet":
+                at, next_in = (0, min(1, n - 1)) if side == 0 else (n - 1, max(n - 2, 0))
+                wall, flux = np.take(index, at, axis), np.take(beta, at, axis)
+                add(wall, wall, flux * (1.0 - first))
+                add(wall, np.take(index, next_in, axis), -flux * second)
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    return sparse.coo_matrix(entries, shape=(index.size, index.size)).tocsc()
+
+
+def inner_faces(domain: Domain, axis: int) -> np.ndarray:
+    """Betas of the faces between two cells. A single cell has none, also if periodic."""
+    n = domain.u.shape[axis]
+    first = 0 if domain.sides[axis][0] == "periodic" and n > 1 else 1
+    return np.take(domain.faces[axis], range(first, n), axis)
+
+
+def smallest_eigenvalue(domain: Domain) -> float:
+    """Lower bound of the smallest positive eigenvalue of a singular A: the smallest beta times that
+    of the Laplacian (Courant-Fischer)."""
+    least, beta = np.inf, np.inf
+    for axis, n in enumerate(domain.u.shape):
+        if n > 1:
+            waves = 1.0 if domain.sides[axis][0] == "periodic" else 0.5
+            least = min(least, (2.0 * np.sin(np.pi * waves / n) / domain.h[axis]) ** 2)
+            beta = min(beta, inner_faces(domain, axis).min())
+    return least * beta
+
+
+def solve_directly(domain: Domain, matrix: sparse.csc_matrix) -> tuple[np.ndarray, float]:
+    """The solution, and the maximum norm of the inverse of A or a bound of it."""
+    f = domain.f.ravel()
+    n = f.size
+    if domain.singular:
+        # Find u with mean 0 and a constant c with A u + c = f: c is the mean of f.
+        one = sparse.csc_matrix(np.ones((n, 1)))
+        bordered = sparse.bmat([[matrix, one], [one.T, None]], format="csc")
+        found = splu(bordered).solve(np.append(f, 0.0))
+        if abs(found[-1]) > 0.1 * RTOL * abs(f).max():
+            raise Failure(f"f has the mean {found[-1]:.3e}, max|f| {abs(f).max():.3e}")
+        return found[:n], np.sqrt(n) / smallest_eigenvalue(domain)
+    factors = splu(matrix)
+    # A is an M-matrix, so its inverse is not negative, and the norm is the largest row sum.
+    return factors.solve(f), factors.solve(np.ones(n)).max()
+
+
+def compare(domain: Domain) -> float:
+    """max|u - direct| / max|direct|; a failure if the difference exceeds what RTOL permits."""
+    for axis in range(3):
+        beta = inner_faces(domain, axis)
+        if not (beta > 0.0).all():
+            raise Failure(f"beta is as low as {beta.min():g}")
+    matrix = assemble(domain)
+    want, inverse = solve_directly(domain, matrix)
+    u = domain.u.ravel()
+    # A residual adds up to 16 rounded terms.
+    rounding = 16 * EPS * abs(matrix).sum(axis=1).max() * max(abs(u).max(), abs(want).max())
+    limit = RTOL * abs(domain.f).max() + rounding
+    residual = abs(domain.f.ravel() - matrix @ u).max()
+    if not residual <= limit:
+        raise Failure(f"max|f-Au| {residual:.3e}, limit {limit:.3e}")
+    if domain.singular:
+        u = u - u.mean()
+    # The direct solution has a residual of rounding errors too.
+    limit = inverse * (limit + rounding)
+    difference, largest = abs(u - want).max(), abs(want).max()
+    if not difference <= limit:
+        raise Failure(f"u differs by {difference:.3e}, limit {limit:.3e}, max|u| {largest:.3e}")
+    return difference / largest if largest > 0.0 else 0.0
+
+
+# --- random cases ---------------------------------------------------------------------------------
+
+
+def random_cells(rng: random.Random) -> list[int]:
+    """1 to 14 cells per direction, with one direction of up to 60 in a quarter of the cases. Small
+    sizes are frequent, since they have the most special cases."""
+    n = [rng.choice((1, 2, 3, rng.randint(1, 14), rng.randint(4, 14))) for _ in range(3)]
+    if rng.random() < 0.25:
+        n[rng.randrange(3)] = rng.randint(15, 60)
+    return n
+
+
+def random_boundary(rng: random.Random) -> str:
+    walls = ("dirichlet", "neumann")
+    words = rng.choice((1, 3, 6))
+    if words < 6:
+        return ",".join(rng.choice((*walls, "periodic")) for _ in range(words))
+    pairs = [(rng.choice(walls), rng.choice(walls)) for _ in range(3)]
+    return ",".join(
+        ",".join(("periodic", "periodic") if rng.random() < 0.25 else pair) for pair in pairs
+    )
+
+
+def random_case(rng: random.Random) -> list[str]:
+    args = [
+        f"--operator={rng.choice(('7pt', 'fv2'))}",
+        f"--equation={rng.choice(('poisson', 'helmholtz'))}",
+        f"--boundary={random_boundary(rng)}",
+        "--cells={}x{}x{}".format(*random_cells(rng)),
+    ]
+    kind = rng.choice(("", "spacing", "lengths"))
+    if kind:
+        # Ratios of up to 100.
+        sizes = ",".join(f"{10 ** rng.uniform(-2.0, 0.0):.4g}" for _ in range(3))
+        args.append(f"--{kind}={sizes}")
+    return args
+
+
+def report(args: list[str], why: object) -> int:
+    print(f"failed: hpgmg-fv {' '.join([*args, *SOLVE])}: {why}", flush=True)
+    return 1
+
+
+def run_random(program: str, cases: int, seed: int) -> int:
+    rng = random.Random(seed)
+    failures, worst, most_cycles = 0, 0.0, 0
+    for _ in range(cases):
+        args = random_case(rng)
+        try:
+            domain = solve(program, args)
+            worst = max(worst, compare(domain))
+            most_cycles = max(most_cycles, domain.cycles)
+        except Failure as failure:
+            failures += report(args, failure)
+    print(
+        f"{cases} cases, {failures} failures; max|u - direct| / max|direct| is {worst:.1e}, "
+        f"at most {most_cycles} cycles"
+    )
+    return failures
+
+
+# --- does the comparison notice a change? ---------------------------------------------------------
+
+
+def run_changed(program: str) -> int:
+    """Change the beta of one face by 0.1 %, at each wall and within the domain."""
+    failures = 0
+    for operator in ("7pt", "fv2"):
+        args = [f"--operator={operator}", "--cells=7x6x5", "--lengths=1,0.8,0.9"]
+        domain = solve(program, args)
+        for axis, faces in enumerate(domain.faces):
+            for layer in (0, 2, -1):
+                face = [1, 1, 1]
+                face[axis] = layer
+                kept = faces[tuple(face)]
+                faces[tuple(face)] = 1.001 * kept
+                with contextlib.suppress(Failure):
+                    compare(domain)
+                    failures += report(args, f"a change of beta at {face} is not noticed")
+                faces[tuple(face)] = kept
+        compare(domain)
+    return failures
+
+
+def run_case(program: str, args: list[str]) -> int:
+    try:
+        print(f"max|u - direct| / max|direct| is {compare(solve(program, args)):.1e}")
+    except Failure as failure:
+        return report(args, failure)
+    return 0
+
+
+def main() -> int:
+    program, what, *rest = sys.argv[1:]
+    if what == "random":
+        return run_random(program, int(rest[0]), int(rest[1])) > 0
+    return (run_changed(program) if what == "changed" else run_case(program, rest)) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

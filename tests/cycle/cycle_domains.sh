@@ -1,0 +1,25 @@
+# shellcheck shell=bash disable=SC2154
+# cycle_domains: solutions on domains of any shape equal those of SciPy's sparse direct solver. CASES random cases
+# (default 200) have random sizes, spacings, operators, equations and boundaries; SEED selects them. The error falls with
+# order 2. Runs $PYTHON; skips without HDF5, numpy, scipy or h5py.
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+cpu_only
+need_feature HDF5
+for module in numpy scipy h5py; do
+  "$PYTHON" -c "import $module" 2>/dev/null || skip_test "$PYTHON has no $module (python3-$module)"
+done
+export PYTHONDONTWRITEBYTECODE=1
+cd "$dir"
+
+# check SCRIPT ARG...: run the script with the program and ARGs.
+check() {
+  local script=$1
+  shift
+  checks=$((checks + 1))
+  solo "$PYTHON" "$abs_top_srcdir/tests/cycle/$script.py" "$HPGMG_FV" "$@" || complain "$script $*"
+}
+
+check cycle_domains random "${CASES:-200}" "${SEED:-37}"
+check cycle_domains changed
+check cycle_domains_order
+finish
