@@ -103,15 +103,13 @@ static double distance_at(const mg_level_t *level, int d, int32_t face) {
 }
 
 /* Factors of the sums of fine betas on coarse faces normal to d. A stored beta is area times
- * coefficient by distance, times h[0]^2 by the volume of a whole cell. It is 0 between a cell and
- * itself.
+ * coefficient by distance, times h[0]^2 by the volume of a whole cell.
  * @param[out] factor  n + 1 values; the caller frees them */
 static mg_status_t face_factors(const mg_level_t *fine, const mg_level_t *coarse, int d,
                                 double **factor) {
   const mg_layout_t *from = &fine->plan->layout;
   const int32_t n = coarse->plan->layout.n[d];
-  const bool itself = n == 1 && mg_is_periodic(&coarse->store.view, d);
-  double scale = itself ? 0.0 : from->kept[0] ? 1.0 : 4.0;
+  double scale = from->kept[0] ? 1.0 : 4.0;
   for (int e = 0; e < 3; e++)
     if (!from->kept[e]) scale *= 0.5;
   MG_TRY(mg_new(factor, n + 1, "face factors"));
