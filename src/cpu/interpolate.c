@@ -83,6 +83,17 @@ static void inject_strip(const mg_view_t *coarse, int patch, int k, int j0, int 
              mg_cell(p, job->dst, 0, 2 * j + (child & 1), 2 * k + (child >> 1)), job->add);
 }
 
+/* Combine row j of planes k - reach to k + reach. */
+static void combine_in_k(const mg_cpu_interpolation_job_t *job, const mg_patch_t *c, int j, int k,
+                         int reach, int side_k, mg_real_t *out) {
+  const mg_real_t *x[LINES];
+  for (int dk = -REACH; dk <= REACH; dk++) {
+    const int reached = dk < -reach ? -reach : dk > reach ? reach : dk;
+    x[dk + REACH] = mg_cell(c, job->src, 0, j, k + reached);
+  }
+  combine(job->kind, x, 2 * side_k - 1, c->n[0], out);
+}
+
 void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1,
                                 void *arg) {
   const mg_cpu_interpolation_job_t *job = arg;
@@ -94,20 +105,20 @@ void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j
   /* Read only `reach` cells past the patch: p1 and v2 have a single ghost layer. */
   const int reach = job->kind == MG_INTERPOLATE_V4 ? 2 : 1;
   mg_real_t *mine = job->scratch + mg_cpu_thread() * (LINES + 1) * job->row_values + PAD;
-  mg_real_t *across_k[LINES], *across_jk = mine + LINES * job->row_values;
-  for (int r = 0; r < LINES; r++)
-    across_k[r] = mine + r * job->row_values;
-
-  for (int j = j0; j < j1; j++)
-    for (int side_k = 0; side_k < 2; side_k++) {
-      for (int dj = -reach; dj <= reach; dj++) {
-        const mg_real_t *x[LINES];
-        for (int dk = -REACH; dk <= REACH; dk++) {
-          const int reached = dk < -reach ? -reach : dk > reach ? reach : dk;
-          x[dk + REACH] = mg_cell(c, job->src, 0, j + dj, k + reached);
-        }
-        combine(job->kind, x, 2 * side_k - 1, c->n[0], across_k[dj + REACH]);
-      }
+  mg_real_t *across_jk = mine + LINES * job->row_values;
+  for (int side_k = 0; side_k < 2; side_k++) {
+    /* Rows j - reach to j + reach, combined in k. From row to row, each moves down by one. */
+    mg_real_t *across_k[LINES];
+    for (int r = 0; r < LINES; r++)
+      across_k[r] = mine + r * job->row_values;
+    for (int j = j0 - reach + 1; j <= j0 + reach; j++)
+      combine_in_k(job, c, j - 1, k, reach, side_k, across_k[REACH + j - j0]);
+    for (int j = j0; j < j1; j++) {
+      mg_real_t *const lowest = across_k[REACH - reach];
+      for (int r = REACH - reach; r < REACH + reach; r++)
+        across_k[r] = across_k[r + 1];
+      across_k[REACH + reach] = lowest;
+      combine_in_k(job, c, j + reach, k, reach, side_k, lowest);
       for (int side_j = 0; side_j < 2; side_j++) {
         const mg_real_t *const x[LINES] = {across_k[0], across_k[1], across_k[2], across_k[3],
                                            across_k[4]};
@@ -116,6 +127,7 @@ void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j
                mg_cell(p, job->dst, 0, 2 * j + side_j, 2 * k + side_k), job->add);
       }
     }
+  }
 }
 
 mg_status_t mg_cpu_interpolation_job(const mg_view_t *coarse, mg_vector_t src,

@@ -47,7 +47,8 @@ typedef struct {
   int n, threads; /* stages so far */
   mg_cpu_stage_t *stage;
   mg_cpu_step_t *step;
-  mg_cpu_grown_t *grown; /* of each step */
+  mg_cpu_grown_t *grown;       /* of each step */
+  mg_cpu_grown_t fine, coarse; /* of the interpolation */
   mg_cpu_interpolation_job_t interpolation;
   copy_t copy;
   mg_cpu_residual_job_t residual;
@@ -65,13 +66,19 @@ static const mg_view_t *view_of_step(smooth_t *s, int q, int n) {
   return mg_cpu_grow(s->v, (const int[3]){layers, layers, layers}, &s->grown[q]);
 }
 
+/* To the cells and all ghosts that the steps read. */
 static mg_status_t add_interpolation(smooth_t *s, const mg_resident_use_t *use, mg_vector_t dst,
                                      bool add) {
-  MG_TRY(mg_cpu_interpolation_job(use->source, use->src, s->v, dst, use->kind, add, s->threads,
+  const int layers = mg_walls_enclose(s->v) ? 0 : s->v->ghost_layers / 2;
+  const mg_view_t *coarse =
+      mg_cpu_grow(use->source, (const int[3]){layers, layers, layers}, &s->coarse);
+  const mg_view_t *fine =
+      mg_cpu_grow(s->v, (const int[3]){2 * layers, 2 * layers, 2 * layers}, &s->fine);
+  MG_TRY(mg_cpu_interpolation_job(coarse, use->src, fine, dst, use->kind, add, s->threads,
                                   &s->interpolation));
   if (use->kind != MG_INTERPOLATE_P0)
-    MG_TRY(mg_cpu_fill_wall_ghosts(use->source, use->src, use->kind == MG_INTERPOLATE_V2 ? 2 : 1));
-  add_stage(s, mg_cpu_interpolation_strip, &s->interpolation, use->source, 2, MG_NO_VECTOR);
+    MG_TRY(mg_cpu_fill_wall_ghosts(coarse, use->src, use->kind == MG_INTERPOLATE_V2 ? 2 : 1));
+  add_stage(s, mg_cpu_interpolation_strip, &s->interpolation, coarse, 2, MG_NO_VECTOR);
   return MG_OK;
 }
 

@@ -48,10 +48,20 @@ MG_INLINE int mg_layers_of_pass(int radius, int n) {
   return radius * (n + 1);
 }
 
+/** The same for a 7-point operator, if the pass also interpolates its input to ghosts, in pairs. */
+MG_INLINE int mg_layers_of_interpolating_pass(int n) {
+  return (mg_layers_of_pass(1, n) + 1) / 2 * 2;
+}
+
 /** Coarse ghost layers that the input of n fused steps of a 7-point operator reads, if it is
  *  interpolated from the next coarser level: to n ghost layers, by a formula of radius 1. */
 MG_INLINE int mg_coarse_layers_of_steps(int n) {
   return (mg_layers_of_steps(1, n) + 1) / 2 + 1;
+}
+
+/** The same for a pass with ghosts. */
+MG_INLINE int mg_coarse_layers_of_pass(int n) {
+  return mg_layers_of_interpolating_pass(n) / 2 + 1;
 }
 
 /** Value of a cell after a step on all cells. */

@@ -219,9 +219,11 @@ mg_status_t mg_interpolate_to_smooth(mg_hierarchy_t *h, int l, mg_interpolation_
   /* The sweep also interpolates to fine ghosts, from all layers of coarse ones. */
   if (fine->has_image)
     MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->scatter, MG_U, MG_U));
-  else if (coarse->halo_deep && !mg_smooth_is_resident(fine))
+  else if (mg_smooth_is_resident(fine) && !mg_smooth_fills_ghosts(fine))
+    ; /* it has no ghosts that are copies */
+  else if (coarse->halo_deep)
     MG_TRY(mg_halo_deep(coarse, MG_U));
-  else if (!mg_smooth_is_resident(fine))
+  else
     MG_TRY(mg_halo(coarse, MG_U, true));
   fine->pending = (mg_pending_interpolation_t){mg_level_coarse_view(h, l), MG_U, kind, add};
   return MG_OK;

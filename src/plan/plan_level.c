@@ -183,6 +183,19 @@ static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_p
     level->vectors |= 1u << MG_PREVIOUS;
 }
 
+/* True if a pass that computes ghosts may also interpolate to them: if both levels have boxes for
+ * the layers, and the coarse ones are cells of the next level. */
+static bool may_interpolate_ghosts(const mg_level_plan_t *level, const smoother_t *smoother) {
+  const int layers = mg_layers_of_interpolating_pass(smoother->n_steps);
+  return level->nests_coarse && layers <= MG_PASS_MAX_LAYERS && level->layout.box_dim >= layers &&
+         level[1].layout.box_dim >= mg_coarse_layers_of_pass(smoother->n_steps);
+}
+
+/* Whether passes of the level compute ghosts and interpolate to them. */
+static bool interpolates_ghosts(const mg_level_plan_t *level) {
+  return level->resident && level->one_exchange && level->fused_interpolation;
+}
+
 /* True if the first fused sweep of a smooth may interpolate its input from the next level, which
  * exists. */
 static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params_t *params,
@@ -191,10 +204,21 @@ static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params
       smoother->colored ? MG_FUSED_INTERPOLATION_MIN_BYTES : MG_FUSED_INTERPOLATION_MIN_BYTES_ALL;
   const bool pays =
       level->place == MG_PLACE_GUARD || level->resident || vector_bytes_per_rank(level) >= least;
-  /* Into ghosts, a pass on a CPU would read deep ghosts of both levels. */
-  if (level->resident && level->one_exchange) return false;
+  const bool with_ghosts = level->resident && level->one_exchange;
   return level->fused_sweeps > 1 && pays && params->op != MG_OPERATOR_FV4 && level->halves &&
-         level[1].place == level->place;
+         level[1].place == level->place &&
+         (!with_ghosts || may_interpolate_ghosts(level, smoother));
+}
+
+/* Layers for passes that interpolate to ghosts: this level's own, and those of the next finer level
+ * (NULL: none). */
+static void set_ghost_layers(mg_level_plan_t *level, const mg_level_plan_t *finer,
+                             const smoother_t *smoother) {
+  if (interpolates_ghosts(level))
+    level->ghost_layers = mg_layers_of_interpolating_pass(smoother->n_steps);
+  const int read =
+      finer && interpolates_ghosts(finer) ? mg_coarse_layers_of_pass(smoother->n_steps) : 0;
+  if (read > level->ghost_layers) level->ghost_layers = read;
 }
 
 /* Whether kernels compute 1 / diagonal on this level. On a CPU, a varying alpha is not read for it.
@@ -287,14 +311,16 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
     if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);
     set_fused_sweeps(plan, level, params, &smoother);
+    if (!is_bottom) {
+      level->nests_coarse = can_access_coarse(level, params->memory) &&
+                            mg_layouts_nest(&level->layout, &level[1].layout);
+      level[1].shared = level->nests_coarse && level->place != level[1].place;
+      level->fused_interpolation = may_fuse_interpolation(level, params, &smoother);
+    }
+    set_ghost_layers(level, l > 0 ? level - 1 : NULL, &smoother);
     level->wall_layers = level->place == MG_PLACE_CPU && !mg_params_is_periodic_anywhere(params)
                              ? plan->radius
                              : level->ghost_layers;
-    if (is_bottom) continue;
-    level->fused_interpolation = may_fuse_interpolation(level, params, &smoother);
-    level->nests_coarse = can_access_coarse(level, params->memory) &&
-                          mg_layouts_nest(&level->layout, &level[1].layout);
-    level[1].shared = level->nests_coarse && level->place != level[1].place;
   }
   if (is_mixed) set_outer_levels(plan, params, last_start + 1);
 }

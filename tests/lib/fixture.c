@@ -97,6 +97,19 @@ static void fuse_residuals(mg_plan_t *plan) {
   }
 }
 
+/* Let the passes of a level interpolate to ghosts where plan/plan_level.c would. */
+static void interpolate_ghosts(const mg_params_t *params, int n, mg_level_plan_t *level) {
+  const int coarse = mg_coarse_layers_of_pass(n), layers = mg_layers_of_interpolating_pass(n);
+  if (params->op == MG_OPERATOR_FV4 || !level->nests_coarse || level[1].place != level->place ||
+      level->layout.box_dim < layers || level[1].layout.box_dim < coarse)
+    return;
+  level->fused_interpolation = true;
+  level->ghost_layers = layers;
+  if (level[1].ghost_layers >= coarse) return;
+  level[1].ghost_layers = coarse;
+  if (params->boundary == MG_BOUNDARY_PERIODIC) level[1].wall_layers = coarse;
+}
+
 /* Let passes of a CPU compute ghosts on levels of any size. */
 static void pass_halos(const mg_params_t *params, mg_plan_t *plan) {
   mg_step_t step[MG_MAX_DEGREE];
@@ -110,6 +123,7 @@ static void pass_halos(const mg_params_t *params, mg_plan_t *plan) {
     level->resident = level->fused_residual = level->one_exchange = true;
     level->fused_sweeps = n;
     level->ghost_layers = layers;
+    interpolate_ghosts(params, n, level);
     level->wall_layers =
         mg_params_is_periodic_anywhere(params) ? level->ghost_layers : plan->radius;
   }

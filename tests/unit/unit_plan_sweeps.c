@@ -43,6 +43,7 @@ static void test_passes(void) {
     const int all_steps = params.smooths * (params.smoother == MG_SMOOTHER_CHEBYSHEV ? params.degree
                                             : params.smoother == MG_SMOOTHER_GSRB    ? 2
                                                                                      : 1);
+    int for_finer = 0; /* ghost layers that passes of the next finer level read */
     for (int l = 0; l < plan.n_levels; l++) {
       const mg_level_plan_t *level = &plan.level[l];
       const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
@@ -58,6 +59,11 @@ static void test_passes(void) {
                             : level->layout.n_ranks == 1 && on_gpu &&
                                   (cases[i].steps == 3 || is_fv4) && n >= 4 &&
                                   n <= (fv4_all ? 32 : 64),
+                 /* both levels have boxes for the layers */
+          with_ghosts = resident && on_cpu && has_halo && !is_fv4 && l + 1 < plan.n_levels &&
+                        level->nests_coarse && (all_steps + 2) / 2 * 2 <= MG_PASS_MAX_LAYERS &&
+                        (all_steps + 2) / 2 * 2 <= level->layout.box_dim &&
+                        (all_steps + 2) / 2 + 1 <= level[1].layout.box_dim,
                  fuses = !on_cpu && cases[i].steps == 3, gsrb = params.smoother == MG_SMOOTHER_GSRB,
                  residual = fuses && 8 * cells >= (gsrb ? MG_FUSED_RESIDUAL_MIN_BYTES
                                                         : MG_FUSED_RESIDUAL_MIN_BYTES_ALL),
@@ -73,27 +79,31 @@ static void test_passes(void) {
       CHECK_INT(level->fused_sweeps, resident ? all_steps : large && !on_cpu ? cases[i].steps : 1);
       CHECK_INT(level->fused_residual, residual || resident);
       CHECK_INT(level->fused_interpolation,
-                interpolation ||
+                interpolation || with_ghosts ||
                     (resident && !is_fv4 && l + 1 < plan.n_levels && !(on_cpu && has_halo)));
       /* One exchange for 3 + 3 steps and a layer that they leave valid. The 18 steps of Chebyshev
        * here are more than two sweeps. */
       CHECK_INT(level->one_exchange, once);
-      CHECK_INT(level->ghost_layers, once && on_cpu    ? cases[i].layers
+      CHECK_INT(level->ghost_layers, with_ghosts       ? (all_steps + 2) / 2 * 2
+                                     : for_finer       ? for_finer
+                                     : once && on_cpu  ? cases[i].layers
                                      : once            ? 7
                                      : deep && !on_cpu ? cases[i].layers + residual
                                                        : plan.radius);
+      for_finer = with_ghosts ? (all_steps + 2) / 2 + 1 : 0;
       CHECK_INT((level->vectors & 1u << MG_PREVIOUS) != 0, large && cases[i].before);
     }
     params.precision = MG_CLASS_MIXED;
     CHECK_INT(build(cases[i].ranks), MG_OK);
     const int64_t float_bytes =
         4 * mg_layout_n_cells(&plan.level[0].layout) / plan.level[0].layout.n_ranks;
-    CHECK_INT(plan.level[0].fused_interpolation,
-              (plan.level[0].resident && !plan.level[0].one_exchange) ||
-                  (params.device == MG_DEVICE_CUDA && cases[i].steps == 3 &&
-                   float_bytes >= (params.smoother == MG_SMOOTHER_GSRB
-                                       ? MG_FUSED_INTERPOLATION_MIN_BYTES
-                                       : MG_FUSED_INTERPOLATION_MIN_BYTES_ALL)));
+    CHECK_INT(
+        plan.level[0].fused_interpolation,
+        (plan.level[0].resident && (!plan.level[0].one_exchange || plan.level[0].nests_coarse)) ||
+            (params.device == MG_DEVICE_CUDA && cases[i].steps == 3 &&
+             float_bytes >= (params.smoother == MG_SMOOTHER_GSRB
+                                 ? MG_FUSED_INTERPOLATION_MIN_BYTES
+                                 : MG_FUSED_INTERPOLATION_MIN_BYTES_ALL)));
     params.precision = MG_CLASS_DOUBLE;
     /* Twenty half sweeps would need 21 layers for one exchange. */
     params.smooths = 10;
