@@ -275,6 +275,9 @@ typedef struct mg_backend {
   /** Fill f and the face betas of every cell, including the faces at index n that close the
    *  patch. */
   mg_status_t (*set_problem)(const mg_view_t *v, const mg_tables_t *tables);
+  /** Add to f, and to alpha if the level stores it, what the conditions on walls require
+   *  (mg_wall_share). */
+  mg_status_t (*set_walls)(const mg_view_t *v, const mg_condition_t condition[3][2]);
   /** Restrict MG_BETA_I + d of the fine patches to vector `dst` of the coarse patches, for faces
    *  0..n in direction d. Coarse patch p is the coarsened fine patch p.
    *  @param[in] factor  of the sum of the betas on a face, for each face of the level in direction

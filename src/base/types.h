@@ -29,6 +29,13 @@ enum {
   MG_WALL_NEUMANN    /**< no flux through the wall; 7-point operators only */
 };
 
+/** Condition on a side of the domain that is not periodic: a u + b beta du/dn = value, where a is
+ *  `u`, b is `flux` and n is the outward normal. Dirichlet: b = 0; Neumann: a = 0; Robin: both are
+ *  positive, and the side is a Neumann wall whose cells have another alpha. */
+typedef struct {
+  double u, flux, value;
+} mg_condition_t;
+
 typedef enum {
   MG_SMOOTHER_GSRB,      /**< red-black Gauss-Seidel */
   MG_SMOOTHER_CHEBYSHEV, /**< Chebyshev polynomial in Dinv A */

@@ -49,6 +49,9 @@ static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
 static mg_status_t set_problem(const mg_view_t *v, const mg_tables_t *tables) {
   GUARDED(v, mg_cpu_set_problem(&opened, tables));
 }
+static mg_status_t set_walls(const mg_view_t *v, const mg_condition_t condition[3][2]) {
+  GUARDED(v, mg_cpu_set_walls(&opened, condition));
+}
 static mg_status_t restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                   mg_vector_t dst, const double *factor) {
   GUARDED_BOTH(fine, coarse, mg_cpu_restrict_faces(&opened, d, &other_opened, dst, factor));
@@ -258,6 +261,7 @@ const mg_backend_t mg_backend_guard = {
     .alloc = mg_guard_alloc,
     .release = mg_guard_release,
     .set_problem = set_problem,
+    .set_walls = set_walls,
     .restrict_faces = restrict_faces,
     .extend_faces = extend_faces,
     .set_diagonal = set_diagonal,

@@ -1,6 +1,7 @@
 /* Coefficients and right-hand side of the finest level. */
 #include "cpu/cpu.h"
 #include "formulas/coefficients.h"
+#include "formulas/walls.h"
 
 static void beta_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t, int d) {
   const mg_widths_t unit = mg_unit_widths(v);
@@ -71,5 +72,36 @@ mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
       beta_fv(v, p, tables, d);
     rhs_fv(v, p, tables);
   }
+  return MG_OK;
+}
+
+static void set_wall(const mg_view_t *v, const mg_patch_t *p, int d, int side,
+                     const mg_condition_t *condition) {
+  const int order = mg_operator_order(v);
+  int n[3] = {p->n[0], p->n[1], p->n[2]}, at[3], face[3];
+  n[d] = 1;
+  for (at[2] = 0; at[2] < n[2]; at[2]++)
+    for (at[1] = 0; at[1] < n[1]; at[1]++)
+      for (at[0] = 0; at[0] < n[0]; at[0]++) {
+        int cell[3];
+        for (int e = 0; e < 3; e++) {
+          face[e] = e != d ? at[e] : side == 0 ? 0 : p->n[d];
+          cell[e] = e != d ? at[e] : side == 0 ? 0 : p->n[d] - 1;
+        }
+        const mg_real_t beta = *mg_cell(p, MG_BETA_I + d, face[0], face[1], face[2]);
+        const mg_wall_share_t share =
+            mg_wall_share(condition, order, v->h[d], mg_face_metric(v->h, d), v->b_h2, beta);
+        *mg_cell(p, MG_F, cell[0], cell[1], cell[2]) += MG_REAL(share.f);
+        if (v->alpha_varies)
+          *mg_cell(p, MG_ALPHA, cell[0], cell[1], cell[2]) += MG_REAL(share.alpha);
+      }
+}
+
+mg_status_t mg_cpu_set_walls(const mg_view_t *v, const mg_condition_t condition[3][2]) {
+  for (int q = 0; q < v->n_patches; q++)
+    for (int d = 0; d < 3; d++)
+      for (int side = 0; side < 2; side++)
+        if (v->patch[q].wall[d][side] != MG_WALL_NONE)
+          set_wall(v, &v->patch[q], d, side, &condition[d][side]);
   return MG_OK;
 }

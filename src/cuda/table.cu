@@ -7,6 +7,7 @@ extern "C" const mg_backend_t mg_backend_cuda = {
     .alloc = mg_cuda_alloc,
     .release = mg_cuda_release,
     .set_problem = mg_cuda_set_problem,
+    .set_walls = mg_cuda_set_walls,
     .restrict_faces = mg_cuda_restrict_faces,
     .extend_faces = mg_cuda_extend_faces,
     .set_diagonal = mg_cuda_set_diagonal,

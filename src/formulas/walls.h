@@ -51,6 +51,31 @@ MG_INLINE mg_real_t mg_wall_off_diagonal(int order) {
   return order == 1 ? MG_REAL(0.0) : quadratic[1];
 }
 
+/** What the condition on a wall adds to the row of the cell next to it. */
+typedef struct {
+  double alpha, f;
+} mg_wall_share_t;
+
+/** For Robin's condition, the value on the wall is eliminated: the flux is k (value / u - x1). The
+ *  wall is a Neumann wall then, and k becomes a part of alpha.
+ *  @param[in] order   of the wall formula
+ *  @param[in] h       width of the cell normal to the wall
+ *  @param[in] metric  factor of the stored beta (mg_face_metric)
+ *  @param[in] beta    stored beta of the face, before Neumann walls are closed */
+MG_INLINE mg_wall_share_t mg_wall_share(const mg_condition_t *c, int order, double h, double metric,
+                                        double b_h2, double beta) {
+  mg_wall_share_t s = {0.0, 0.0};
+  if (c->u == 0.0) {
+    s.f = c->value / h;
+  } else if (c->flux == 0.0) {
+    s.f = b_h2 * beta * (order == 1 ? 2.0 : 3.0) * c->value;
+  } else {
+    s.alpha = c->u / (c->flux + 0.5 * c->u * h * metric / beta) / h;
+    s.f = s.alpha * c->value / c->u;
+  }
+  return s;
+}
+
 /** Order actually used for a wall formula: narrow boxes fall back to a lower order. */
 MG_INLINE int mg_wall_order(const mg_view_t *v, int order) {
   if (order == 4 && v->box_dim < 4) order = 2;

@@ -32,6 +32,7 @@ typedef struct {
   double spacing[3];      /**< widths of a cell, if given with --spacing; otherwise 0 */
   double length[3];       /**< of the domain in each direction; used with `cells` */
   mg_wall_t wall[3][2];   /**< kind of the domain's low and high side of each direction */
+  mg_condition_t condition[3][2]; /**< on these sides; not used if periodic */
   mg_smoother_t smoother;
   int smooths;  /**< sweeps before and after each correction (see --help for the unit) */
   int degree;   /**< degree of the Chebyshev polynomial */
@@ -172,6 +173,21 @@ static inline bool mg_params_has_cells(const mg_params_t *params) {
   return params->cells[0] > 0;
 }
 
+/** Is the condition on a side Robin's? */
+static inline bool mg_is_robin(const mg_condition_t *c) {
+  return c->u > 0.0 && c->flux > 0.0;
+}
+
+/** Is a side's condition not u = 0, no flux or periodic? */
+static inline bool mg_params_has_wall_values(const mg_params_t *params) {
+  bool any = false;
+  for (int d = 0; d < 3; d++)
+    for (int side = 0; side < 2; side++)
+      any = any || mg_is_robin(&params->condition[d][side]) ||
+            params->condition[d][side].value != 0.0;
+  return any;
+}
+
 /** Is the problem read from files (--coefficients, --rhs) instead of the built-in one? */
 static inline bool mg_params_has_files(const mg_params_t *params) {
   return params->coefficients[0] != '\0' || params->rhs[0] != '\0';
@@ -199,7 +215,7 @@ void mg_params_help(FILE *out);
 
 /** The value of --boundary, as short as possible. */
 typedef struct {
-  char text[64];
+  char text[256];
 } mg_boundary_text_t;
 mg_boundary_text_t mg_boundary_text(const mg_params_t *params);
 

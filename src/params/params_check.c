@@ -122,6 +122,12 @@ static void set_lengths(mg_params_t *params) {
                                                : params->cells[d] / (double)params->cells[0];
 }
 
+static bool has_robin_wall(const mg_params_t *params) {
+  for (int d = 0; d < 3; d++)
+    if (mg_is_robin(&params->condition[d][0]) || mg_is_robin(&params->condition[d][1])) return true;
+  return false;
+}
+
 void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
   if (source[MG_OPT_SMOOTHS] == MG_FROM_DEFAULT) params->smooths = default_smooths(params);
   if (source[MG_OPT_OMEGA] == MG_FROM_DEFAULT) params->omega = default_omega(params->smoother);
@@ -134,8 +140,10 @@ void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t sou
     if (params->wall[d][0] != MG_WALL_NONE) params->boundary = MG_BOUNDARY_WALLS;
   if (mg_params_solves_once(params)) set_defaults_of_one_solve(params, source);
   if (mg_params_has_cells(params) && source[MG_OPT_LENGTHS] == MG_FROM_DEFAULT) set_lengths(params);
-  /* A last cell alone on a coarse level has a smaller volume, which its alpha holds. */
-  params->alpha_varies = mg_params_has_cells(params) && params->equation == MG_EQUATION_HELMHOLTZ;
+  /* A last cell alone on a coarse level has a smaller volume, which its alpha holds. Robin's
+   * condition is a part of alpha. */
+  params->alpha_varies = mg_params_has_cells(params) &&
+                         (params->equation == MG_EQUATION_HELMHOLTZ || has_robin_wall(params));
 }
 
 /* Did the user request an effect? A flag set to "no" does not. */

@@ -7,7 +7,7 @@ _Static_assert(sizeof(mg_operator_t) == sizeof(int), "words are stored as int");
 
 static const char *const operator_words[] = {"fv2", "fv4", "7pt", NULL};
 static const char *const equation_words[] = {"poisson", "helmholtz", NULL};
-static const char *const boundary_words[] = {"dirichlet", "neumann", "periodic", NULL};
+static const char *const boundary_words[] = {"dirichlet", "neumann", "periodic", "robin", NULL};
 static const char *const smoother_words[] = {"gsrb",  "chebyshev", "jacobi", "l1jacobi",
                                              "symgs", "ssor",      NULL};
 static const char *const bottom_words[] = {"bicgstab", "cg", "smoother", NULL};
@@ -382,7 +382,7 @@ mg_boundary_text_t mg_boundary_text(const mg_params_t *params) {
   char text[MG_PATH_MAX];
   mg_boundary_text_t boundary;
   mg_option_format(&mg_options[MG_OPT_BOUNDARY], params, text, (int)sizeof text);
-  snprintf(boundary.text, sizeof boundary.text, "%.63s", text);
+  snprintf(boundary.text, sizeof boundary.text, "%.255s", text);
   return boundary;
 }
 

@@ -183,33 +183,99 @@ static bool set_pairs(const mg_option_t *option, const char *text, char *field, 
   }
 }
 
-/* Words and kinds of walls: periodic, the last word, is no wall. */
+/* Words of --boundary, and kinds of walls. */
+enum { DIRICHLET_WORD, NEUMANN_WORD, PERIODIC_WORD, ROBIN_WORD };
+
 static mg_wall_t wall_of(int word) {
-  return word == 2 ? MG_WALL_NONE : (mg_wall_t)(MG_WALL_DIRICHLET + word);
+  return word == PERIODIC_WORD    ? MG_WALL_NONE
+         : word == DIRICHLET_WORD ? MG_WALL_DIRICHLET
+                                  : MG_WALL_NEUMANN;
 }
 static int word_of(mg_wall_t wall) {
-  return wall == MG_WALL_NONE ? 2 : wall - MG_WALL_DIRICHLET;
+  return wall == MG_WALL_NONE      ? PERIODIC_WORD
+         : wall == MG_WALL_NEUMANN ? NEUMANN_WORD
+                                   : DIRICHLET_WORD;
+}
+
+/* The fewest digits that read back to the same bits. 17 always suffice, and %g drops trailing
+ * zeros. */
+static void format_double(double value, char *text, int text_size) {
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, (size_t)text_size, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) return;
+  }
+}
+
+/* Kinds and conditions of all sides. */
+typedef struct {
+  mg_wall_t wall[3][2];
+  mg_condition_t condition[3][2];
+} sides_t;
+
+static bool read_condition(const mg_option_t *option, int word, const double number[3], int n,
+                           mg_condition_t *condition, char *why, int why_size) {
+  *condition = (mg_condition_t){0};
+  if (word == PERIODIC_WORD && n > 0)
+    return refuse(option, "a number after periodic", why, why_size);
+  if (word == ROBIN_WORD && (n < 2 || !(number[0] > 0.0) || !(number[1] > 0.0)))
+    return refuse(option, "robin:A:B needs A > 0 and B > 0", why, why_size);
+  if (word != ROBIN_WORD && n > 1) return refuse(option, "more than one number", why, why_size);
+  condition->u = word == DIRICHLET_WORD ? 1.0 : word == ROBIN_WORD ? number[0] : 0.0;
+  condition->flux = word == NEUMANN_WORD ? 1.0 : word == ROBIN_WORD ? number[1] : 0.0;
+  condition->value = word == ROBIN_WORD ? (n == 3 ? number[2] : 0.0) : n == 1 ? number[0] : 0.0;
+  return true;
+}
+
+/* Read one side: a word and up to three numbers, separated by colons. */
+static bool read_side(const mg_option_t *option, const char *text, mg_wall_t *wall,
+                      mg_condition_t *condition, char *why, int why_size) {
+  char part[128];
+  double number[3];
+  int word, n = 0;
+  snprintf(part, sizeof part, "%s", text);
+  for (char *at = strchr(part, ':'), *next; at; at = next) {
+    *at++ = '\0';
+    next = strchr(at, ':');
+    if (n == 3) return refuse(option, "more than three numbers", why, why_size);
+    const size_t length = next ? (size_t)(next - at) : strlen(at);
+    char digits[64], *end;
+    snprintf(digits, sizeof digits, "%.*s", (int)length, at);
+    number[n] = strtod(digits, &end);
+    if (length == 0 || length >= sizeof digits || *end != '\0' || !isfinite(number[n]) ||
+        isspace((unsigned char)digits[0]))
+      return refuse(option, "not a number", why, why_size);
+    n++;
+  }
+  if (!read_word(option, part, &word, why, why_size)) return false;
+  *wall = wall_of(word);
+  return read_condition(option, word, number, n, condition, why, why_size);
 }
 
 /* One word for all sides, one per direction, or one per side. */
-static bool read_sides(const mg_option_t *option, const char *text, mg_wall_t wall[3][2], char *why,
+static bool read_sides(const mg_option_t *option, const char *text, sides_t *sides, char *why,
                        int why_size) {
   static const char *const names[] = {"x-low", "x-high", "y-low", "y-high", "z-low", "z-high"};
-  int word[6], n = 0;
+  mg_wall_t wall[6];
+  mg_condition_t condition[6];
+  int n = 0;
   for (const char *at = text;; at++) {
-    char part[32];
+    char part[128];
     const size_t length = strcspn(at, ",");
     snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part - 1), at);
     if (n == 6) return refuse(option, "more than six words", why, why_size);
-    if (!read_word(option, part, &word[n++], why, why_size)) return false;
+    if (!read_side(option, part, &wall[n], &condition[n], why, why_size)) return false;
+    n++;
     at += length;
     if (*at == '\0') break;
   }
   if (n != 1 && n != 3 && n != 6) return refuse(option, "2, 4 or 5 words", why, why_size);
-  for (int side = 0; side < 6; side++)
-    wall[side / 2][side % 2] = wall_of(word[side * n / 6]);
   for (int side = 0; side < 6; side++) {
-    if (wall[side / 2][side % 2] != MG_WALL_NONE || wall[side / 2][1 - side % 2] == MG_WALL_NONE)
+    sides->wall[side / 2][side % 2] = wall[side * n / 6];
+    sides->condition[side / 2][side % 2] = condition[side * n / 6];
+  }
+  for (int side = 0; side < 6; side++) {
+    if (sides->wall[side / 2][side % 2] != MG_WALL_NONE ||
+        sides->wall[side / 2][1 - side % 2] == MG_WALL_NONE)
       continue;
     snprintf(why, (size_t)why_size, "%s is periodic, but %s is not; set both to periodic",
              names[side], names[side ^ 1]);
@@ -218,18 +284,41 @@ static bool read_sides(const mg_option_t *option, const char *text, mg_wall_t wa
   return true;
 }
 
+/* Append text to a string of limited size. */
+static void append(char *text, int text_size, const char *more) {
+  const size_t used = strlen(text);
+  snprintf(text + used, (size_t)text_size - used, "%s", more);
+}
+
+static void append_number(char *text, int text_size, double number) {
+  append(text, text_size, ":");
+  format_double(number, text + strlen(text), text_size - (int)strlen(text));
+}
+
+static void format_side(const mg_option_t *option, mg_wall_t wall, const mg_condition_t *condition,
+                        char *text, int text_size) {
+  const bool robin = condition->u > 0.0 && condition->flux > 0.0;
+  append(text, text_size, option->words[robin ? ROBIN_WORD : word_of(wall)]);
+  if (robin) append_number(text, text_size, condition->u);
+  if (robin) append_number(text, text_size, condition->flux);
+  if (condition->value != 0.0) append_number(text, text_size, condition->value);
+}
+
 /* As few words as possible. */
-static void format_sides(const mg_option_t *option, const mg_wall_t *side, char *text,
+static void format_sides(const mg_option_t *option, const sides_t *sides, char *text,
                          int text_size) {
+  const mg_wall_t *wall = sides->wall[0];
+  const mg_condition_t *condition = sides->condition[0];
   bool pairs = true, same = true;
   for (int s = 0; s < 6; s++) {
-    pairs = pairs && side[s] == side[s ^ 1];
-    same = same && side[s] == side[0];
+    pairs = pairs && wall[s] == wall[s ^ 1] &&
+            memcmp(&condition[s], &condition[s ^ 1], sizeof *condition) == 0;
+    same = same && wall[s] == wall[0] && memcmp(&condition[s], condition, sizeof *condition) == 0;
   }
-  int used = 0;
-  for (int s = 0; s < 6; s += same ? 6 : pairs ? 2 : 1)
-    used += snprintf(text + used, (size_t)(text_size - used), "%s%s", s > 0 ? "," : "",
-                     option->words[word_of(side[s])]);
+  for (int s = 0; s < 6; s += same ? 6 : pairs ? 2 : 1) {
+    if (s > 0) append(text, text_size, ",");
+    format_side(option, wall[s], &condition[s], text, text_size);
+  }
 }
 
 /* Read three numbers, separated by 'x' (cells) or commas. */
@@ -261,7 +350,7 @@ typedef union {
   double real;
   bool on;
   unsigned bits;
-  mg_wall_t wall[3][2];
+  sides_t sides;
   int32_t cells[3];
   double reals[3];
 } value_t;
@@ -293,7 +382,7 @@ static bool read_value(const mg_option_t *option, const char *text, value_t *v, 
   case MG_KIND_SET:
     return read_set(option, text, &v->bits, why, why_size);
   case MG_KIND_SIDES:
-    return read_sides(option, text, v->wall, why, why_size);
+    return read_sides(option, text, &v->sides, why, why_size);
   case MG_KIND_CELLS:
   case MG_KIND_REALS:
     return read_three(option, text, v->cells, v->reals, why, why_size);
@@ -313,21 +402,14 @@ bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *par
   if (!read_value(option, text, &v, why, why_size)) return false;
   if (option->kind == MG_KIND_VERBOSITY)
     return set_verbosity(option, v.on, &params->verbosity, why, why_size);
+  if (option->kind == MG_KIND_SIDES)
+    memcpy(params->condition, v.sides.condition, sizeof params->condition);
   memcpy(field, &v, size_of[option->kind]);
   return true;
 }
 
 void mg_option_unset(const mg_option_t *option, mg_params_t *params) {
   memset((char *)params + option->offset, 0, size_of[option->kind]);
-}
-
-/* The fewest digits that read back to the same bits. 17 always suffice, and %g drops trailing
- * zeros. */
-static void format_double(double value, char *text, int text_size) {
-  for (int digits = 15; digits <= 17; digits++) {
-    snprintf(text, (size_t)text_size, "%.*g", digits, value);
-    if (strtod(text, NULL) == value) return;
-  }
 }
 
 bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char *text,
@@ -355,7 +437,8 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
     format_double(v.real, text, text_size);
     return true;
   case MG_KIND_SIDES:
-    format_sides(option, v.wall[0], text, text_size);
+    memcpy(v.sides.condition, params->condition, sizeof params->condition);
+    format_sides(option, &v.sides, text, text_size);
     return true;
   case MG_KIND_CELLS:
     if (v.cells[0] == 0) return false;

@@ -254,7 +254,7 @@ void mg_verify(const mg_params_t *params, mg_result_t *result) {
     return;
   }
   if (!has_known_errors(params)) {
-    snprintf(result->note, sizeof result->note, "--boundary=%s: only the residual is checked",
+    snprintf(result->note, sizeof result->note, "--boundary=%.60s: only the residual is checked",
              mg_boundary_text(params).text);
     return;
   }

@@ -91,9 +91,9 @@ static mg_status_t close_neumann_walls(mg_level_t *level) {
  */
 static void warn_of_mean(const mg_params_t *params, double mean, double largest) {
   if (fabs(mean) > 1e-6 * largest)
-    mg_warning("--rhs=%s: subtracting the mean %g of f, because a Poisson problem without "
+    mg_warning("%s%s: subtracting the mean %g of f, because a Poisson problem without "
                "Dirichlet walls requires mean 0",
-               params->rhs, mean);
+               params->rhs[0] ? "--rhs=" : "--boundary", params->rhs, mean);
 }
 
 /* If the mean of a user's f is much larger than its variation, subtracting it once leaves a mean
@@ -115,7 +115,8 @@ static mg_status_t remove_users_rhs_mean(const mg_params_t *params, mg_level_t *
  * periodic Helmholtz problems also get mean zero, as in the reference. A user's Helmholtz
  * right-hand side is unchanged. */
 static mg_status_t remove_rhs_mean(const mg_params_t *params, mg_level_t *level) {
-  const bool users = params->rhs[0] != '\0', singular = mg_is_singular(&level->store.view);
+  const bool users = params->rhs[0] != '\0' || mg_params_has_wall_values(params),
+             singular = mg_is_singular(&level->store.view);
   if (users) return singular ? remove_users_rhs_mean(params, level) : MG_OK;
   if (!singular && !level->store.view.periodic) return MG_OK;
   double mean;
@@ -175,8 +176,12 @@ static mg_status_t lower_coefficients(mg_hierarchy_t *h) {
 
 static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source) {
   MG_TRY(set_finest(&h->level[0]));
-  if (h->params.alpha_varies) MG_TRY(mg_fill(&h->level[0], MG_ALPHA, 1.0));
+  if (h->params.alpha_varies)
+    MG_TRY(mg_fill(&h->level[0], MG_ALPHA,
+                   mg_params_has_cells(&h->params) ? h->level[0].store.view.a : 1.0));
   if (source) MG_TRY(source->load(source->data, h));
+  if (mg_params_has_wall_values(&h->params) && h->level[0].comm)
+    MG_TRY(h->level[0].backend->set_walls(&h->level[0].store.view, h->params.condition));
   MG_TRY(close_neumann_walls(&h->level[0]));
   MG_TRY(remove_rhs_mean(&h->params, &h->level[0]));
   MG_TRY(set_coefficients(h));
