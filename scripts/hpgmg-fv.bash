@@ -21,7 +21,7 @@ _hpgmg_fv() {
   case $option in
     --operator) words='fv2 fv4 7pt' ;;
     --equation) words='poisson helmholtz' ;;
-    --boundary) words='dirichlet neumann periodic' ;;
+    --boundary) words='dirichlet neumann periodic robin' ;;
     --smoother) words='gsrb chebyshev jacobi l1jacobi symgs ssor' ;;
     --bottom) words='bicgstab cg smoother' ;;
     --cycle) words='f v' ;;

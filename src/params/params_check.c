@@ -199,7 +199,13 @@ static mg_status_t check_cells(mg_parser_t *parser) {
 
 /* The grid size is required. The command line gives both numbers or neither. */
 static mg_status_t check_size(mg_parser_t *parser) {
+  char label[512];
   if (mg_params_has_cells(parser->params)) return MG_OK;
+  if (mg_params_has_wall_values(parser->params))
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "%s: robin, and values other than 0, require --cells=NXxNYxNZ",
+                          mg_parser_label(parser, &mg_options[MG_OPT_BOUNDARY], label,
+                                          (int)sizeof label));
   const bool has_dim = parser->params->log2_box_dim != 0;
   const bool has_boxes = parser->params->boxes_per_rank != 0;
   if (has_dim && has_boxes) return MG_OK;

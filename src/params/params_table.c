@@ -136,8 +136,10 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "boundary", IN(PROBLEM), SIDES(wall, boundary_words), .value = "dirichlet",
     .in_dump = true,
     .help = "Boundary conditions: one word for all sides, three for x, y and z, or six for x-low, "
-            "x-high, y-low, y-high, z-low and z-high, separated by commas. dirichlet: u = 0; "
-            "neumann: no flux; periodic: both sides of a direction. fv4: one word, not neumann."},
+            "x-high, y-low, y-high, z-low and z-high, separated by commas. dirichlet: u = 0, or "
+            "dirichlet:G, u = G; neumann: no flux, or neumann:Q, beta du/dn = Q with n outward; "
+            "robin:A:B:G: A u + B beta du/dn = G; periodic: both sides of a direction. Numbers "
+            "require --cells. fv4: one word, not neumann."},
   [MG_OPT_COEFFICIENTS] = {
     .name = "coefficients", IN(PROBLEM), PATH(coefficients),
     .help = "HDF5 file in dump layout with alpha, beta or both. beta is either a cell field, "

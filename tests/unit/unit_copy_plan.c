@@ -1,6 +1,7 @@
 /* Executes copy plans for all ranks in one process. Every requested cell that has an owner is
  * written exactly once with the correct value, and nothing else is touched. */
 #include "plan/copy_plan.h"
+#include "plan/general_layout.h"
 #include "tests/lib/cells.h"
 #include "tests/lib/layouts.h"
 #include "tests/lib/random.h"
@@ -17,7 +18,8 @@ static int64_t id_of(const int32_t n[3], const int32_t at[3]) {
 
 static void grid_of(const mg_distribution_t *spread, int32_t n[3]) {
   for (int d = 0; d < 3; d++)
-    n[d] = spread->layout->n[d] >> spread->halved;
+    n[d] = spread->halved ? mg_layout_coarse(spread->layout, d, spread->layout->n[d])
+                          : spread->layout->n[d];
 }
 
 /* A destination patch with a margin on all sides, wider than requested. */
@@ -54,8 +56,8 @@ static void patches_of(const mg_distribution_t *spread, int64_t rank, mg_cuboid_
   CHECK_INT(mg_layout_patches(spread->layout, rank, patch, n), MG_OK);
   for (int p = 0; spread->halved && p < *n; p++)
     for (int d = 0; d < 3; d++) {
-      (*patch)[p].lo[d] /= 2;
-      (*patch)[p].n[d] /= 2;
+      (*patch)[p].lo[d] = mg_layout_coarse(spread->layout, d, (*patch)[p].lo[d]);
+      (*patch)[p].n[d] = mg_layout_coarse(spread->layout, d, (*patch)[p].n[d]);
     }
 }
 
@@ -315,6 +317,37 @@ static void test_transfers(void) {
   }
 }
 
+/* Halos of general layouts, and transfers between two of them on different ranks. */
+static void test_general(void) {
+  random_t r = {3};
+  for (int round = 0; round < 400; round++) {
+    const int64_t world = random_int(&r, 1, MOST_RANKS);
+    int32_t n[3], half[3];
+    for (int d = 0; d < 3; d++)
+      n[d] = (int32_t)random_int(&r, 1, round % 2 ? 9 : 20);
+    mg_layout_t fine = mg_general_layout(n, random_int(&r, 1, world), world);
+    for (int d = 0; d < 3; d++) {
+      fine.kept[d] = random_int(&r, 0, 2) == 0;
+      half[d] = mg_layout_coarse(&fine, d, n[d]);
+    }
+    const mg_layout_t coarse = mg_general_layout(half, random_int(&r, 1, world), world);
+    const mg_distribution_t here = {&fine, false}, image = {&fine, true}, cells = {&coarse, false};
+    const bool halo = round % 3 == 0, gather = round % 3 == 1;
+    mg_copy_spec_t spec = {.src = halo     ? here
+                                  : gather ? image
+                                           : cells,
+                           .dst = halo     ? here
+                                  : gather ? cells
+                                           : image,
+                           .depth = gather ? 0 : 1,
+                           .interior = !halo,
+                           .face_dir = round / 3 % 4 - 1};
+    if (!halo && !gather) spec.face_dir = -1;
+    random_directions(&r, spec.periodic);
+    check_plan(&spec);
+  }
+}
+
 /* A rank in the interior of a million has 26 neighbors; message counts are known in closed
  * form. */
 static void test_one_of_a_million(void) {
@@ -361,6 +394,7 @@ static void test_longest_messages(void) {
 int main(void) {
   test_halos();
   test_transfers();
+  test_general();
   test_one_of_a_million();
   test_longest_messages();
   return TEST_RESULT();

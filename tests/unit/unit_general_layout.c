@@ -1,0 +1,166 @@
+/* Layouts of grids of any size: parts of ranks cover the grid once, begin at even cells and are
+ * balanced; coarser levels have the parts of the finer ones where they can. Directions are
+ * coarsened until the cells have similar widths. */
+#include "plan/general_layout.h"
+#include "plan/plan.h"
+#include "tests/lib/random.h"
+#include "tests/lib/test.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static random_t numbers = {37};
+
+static mg_cuboid_t part_of(const mg_layout_t *layout, int64_t rank) {
+  mg_cuboid_t *patch, c = {{0, 0, 0}, {0, 0, 0}};
+  int n;
+  CHECK_INT(mg_layout_patches(layout, rank, &patch, &n), MG_OK);
+  CHECK(n <= 1);
+  if (n == 1) c = *patch;
+  free(patch);
+  return c;
+}
+
+/* Every cell has one owner: the parts are disjoint if they are inside the grid, their cells add up
+ * and each contains the box of its first cell. */
+static void check_parts(const mg_layout_t *layout) {
+  int64_t cells = 0, largest = 0;
+  int32_t narrowest = INT32_MAX;
+  for (int64_t r = 0; r < layout->world_ranks; r++) {
+    const mg_cuboid_t c = part_of(layout, r);
+    if (mg_volume(c.n) == 0) continue;
+    int32_t box[3];
+    for (int d = 0; d < 3; d++) {
+      CHECK(c.lo[d] % 2 == 0);
+      CHECK(c.n[d] > 0 && c.lo[d] + c.n[d] <= layout->n[d]);
+      CHECK(c.n[d] % 2 == 0 || c.lo[d] + c.n[d] == layout->n[d]);
+      box[d] = c.lo[d] / mg_layout_box(layout, d);
+      narrowest = c.n[d] < narrowest ? c.n[d] : narrowest;
+    }
+    CHECK_INT(mg_layout_owner(layout, box), r);
+    cells += mg_volume(c.n);
+    largest = mg_volume(c.n) > largest ? mg_volume(c.n) : largest;
+  }
+  CHECK_INT(cells, mg_layout_n_cells(layout));
+  CHECK_INT(layout->box_dim, narrowest);
+  CHECK(largest * layout->n_ranks < 2 * cells);
+}
+
+static void test_parts(void) {
+  for (int c = 0; c < 400; c++) {
+    const int32_t most = c % 4 == 0 ? 6 : c % 4 == 1 ? 40 : 130;
+    const int32_t n[3] = {(int32_t)random_int(&numbers, 1, most),
+                          (int32_t)random_int(&numbers, 1, most),
+                          (int32_t)random_int(&numbers, 1, most)};
+    const int64_t ranks = random_int(&numbers, 1, 20);
+    const mg_layout_t layout = mg_general_layout(n, ranks, ranks);
+    CHECK(layout.n_ranks >= 1 && layout.n_ranks <= ranks);
+    check_parts(&layout);
+  }
+}
+
+/* Large grids on a few ranks are balanced to 10 %. */
+static void test_balance(void) {
+  static const int32_t grids[][3] = {{60, 220, 85}, {512, 512, 511}, {100, 100, 1}, {33, 1000, 7}};
+  for (size_t g = 0; g < sizeof grids / sizeof *grids; g++)
+    for (int64_t ranks = 1; ranks <= 17; ranks++) {
+      const mg_layout_t layout = mg_general_layout(grids[g], ranks, ranks);
+      int64_t largest = 0;
+      CHECK_INT(layout.n_ranks, ranks);
+      for (int64_t r = 0; r < ranks; r++) {
+        const mg_cuboid_t c = part_of(&layout, r);
+        largest = mg_volume(c.n) > largest ? mg_volume(c.n) : largest;
+      }
+      CHECK(10 * largest * ranks <= 11 * mg_layout_n_cells(&layout));
+    }
+}
+
+static mg_params_t params_of(const int32_t n[3], const double length[3]) {
+  mg_params_t p;
+  mg_params_defaults(&p);
+  for (int d = 0; d < 3; d++) {
+    p.cells[d] = n[d];
+    p.length[d] = length[d];
+  }
+  return p;
+}
+
+/* Each level has the cells and the widths that follow from the finer one. */
+static void check_levels(const mg_plan_t *plan) {
+  for (int l = 0; l + 1 < plan->n_levels; l++) {
+    const mg_level_plan_t *fine = &plan->level[l], *coarse = fine + 1;
+    double narrowest = 0.0;
+    bool any = false, halves = true;
+    for (int d = 0; d < 3; d++)
+      if (fine->layout.n[d] > 1 && (narrowest == 0.0 || fine->h[d] < narrowest))
+        narrowest = fine->h[d];
+    for (int d = 0; d < 3; d++) {
+      const int32_t n = fine->layout.n[d];
+      const bool kept = n == 1 || fine->h[d] >= 2.0 * narrowest;
+      CHECK_INT(coarse->layout.n[d], kept ? n : (n + 1) / 2);
+      CHECK(coarse->h[d] == (kept ? fine->h[d] : 2.0 * fine->h[d]));
+      const double length = (fine->layout.n[d] - 1) * fine->h[d] + fine->last_h[d];
+      CHECK(fabs((coarse->layout.n[d] - 1) * coarse->h[d] + coarse->last_h[d] - length) <=
+            1e-12 * length);
+      any = any || !kept;
+      halves = halves && n == 2 * coarse->layout.n[d];
+    }
+    CHECK(any);
+    CHECK_INT(fine->halves, halves);
+    check_parts(&coarse->layout);
+    if (!mg_layouts_nest(&fine->layout, &coarse->layout)) continue;
+    for (int64_t r = 0; r < fine->layout.world_ranks; r++) {
+      const mg_cuboid_t f = part_of(&fine->layout, r), c = part_of(&coarse->layout, r);
+      for (int d = 0; d < 3 && mg_volume(f.n) > 0; d++) {
+        CHECK_INT(mg_layout_coarse(&fine->layout, d, f.lo[d]), c.lo[d]);
+        CHECK_INT(mg_layout_coarse(&fine->layout, d, f.n[d]), c.n[d]);
+      }
+    }
+  }
+  CHECK(mg_layout_n_cells(&plan->level[plan->n_levels - 1].layout) <= 8);
+}
+
+static void test_levels(void) {
+  static mg_plan_t plan;
+  char message[1024];
+  for (int c = 0; c < 300; c++) {
+    const int32_t most = c % 2 == 0 ? 12 : 130;
+    const int32_t n[3] = {(int32_t)random_int(&numbers, 1, most),
+                          (int32_t)random_int(&numbers, 1, most),
+                          (int32_t)random_int(&numbers, 1, most)};
+    const double length[3] = {1.0, (double)random_int(&numbers, 1, 100) / 10,
+                              1.0 / (double)random_int(&numbers, 1, 100)};
+    const mg_params_t p = params_of(n, length);
+    CHECK_INT(mg_plan_build(&p, random_int(&numbers, 1, 9), &plan, message, (int)sizeof message),
+              MG_OK);
+    check_levels(&plan);
+  }
+}
+
+/* 60 x 220 x 85 cubes go down to a few cells; a layer of 1/100 of the width is coarsened last. */
+static void test_known(void) {
+  static mg_plan_t plan;
+  static const int32_t reservoir[][3] = {{60, 220, 85}, {30, 110, 43}, {15, 55, 22}, {8, 28, 11},
+                                         {4, 14, 6},    {2, 7, 3},     {1, 4, 2}},
+                       layer[][3] = {{16, 16, 16}, {16, 16, 8}, {16, 16, 4}, {16, 16, 2},
+                                     {16, 16, 1},  {8, 8, 1},   {4, 4, 1},   {2, 2, 1}};
+  char message[1024];
+  mg_params_t p = params_of(reservoir[0], (const double[3]){60, 220, 85});
+  CHECK_INT(mg_plan_build(&p, 1, &plan, message, (int)sizeof message), MG_OK);
+  CHECK_INT(plan.n_levels, 7);
+  for (int l = 0; l < plan.n_levels; l++)
+    CHECK(memcmp(plan.level[l].layout.n, reservoir[l], sizeof *reservoir) == 0);
+  p = params_of(layer[0], (const double[3]){1, 1, 0.01});
+  CHECK_INT(mg_plan_build(&p, 1, &plan, message, (int)sizeof message), MG_OK);
+  CHECK_INT(plan.n_levels, 8);
+  for (int l = 0; l < plan.n_levels; l++)
+    CHECK(memcmp(plan.level[l].layout.n, layer[l], sizeof *layer) == 0);
+}
+
+int main(void) {
+  test_parts();
+  test_balance();
+  test_levels();
+  test_known();
+  return TEST_RESULT();
+}
