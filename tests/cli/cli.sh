@@ -217,6 +217,18 @@ reproduces 4 1 --operator=7pt --smoother=symgs --warmup=0 --min-solves=2 --min-t
 reproduces 4 8 --verify-only --precision=mixed
 reproduces 4 8 --verify-only --boundary=neumann --rtol=1e-6
 
+# --- grids of any size ---
+
+reproduces --verify-only --cells=10x7x3 --spacing=0.1,0.2,0.3 --boundary=neumann,periodic,dirichlet
+ok 1 --cells=10x7x3 --lengths=1,2,3
+grep -q '^  grid      10x7x3 = 210 cells in 1^3 boxes of 10x7x3$' "$dir/out" || complain '--cells: grid'
+grep -qx '  domain    1 x 2 x 3' "$dir/out" || complain '--lengths: domain'
+grep -qx 'note  --cells: only the residual is checked' "$dir/out" || complain '--cells: no note'
+ok 1 --cells=10x7x3 --dry-run --ranks=2
+grep -q '^  grid 10x7x3 = 210 cells in ' "$dir/out" || complain '--cells --dry-run: grid'
+expect 2 '--cells cannot be combined with LOG2_BOX_DIM' 1 --cells=10x7x3 4 1
+expect 2 '--cells=10x7: fewer than three numbers' 1 --cells=10x7
+
 # --- boundaries ---
 
 # CSV quotes the words of several sides. The expected error is unknown.

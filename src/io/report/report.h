@@ -3,6 +3,7 @@
 #ifndef MG_REPORT_H
 #define MG_REPORT_H
 
+#include "base/log.h"
 #include "io/dump.h"
 #include "io/input.h"
 #include "level/smooth.h"
@@ -78,6 +79,9 @@ void mg_report_print_results(FILE *out, const mg_report_t *report);
 
 /** Print a line about the files of --dump; nothing if there are none. */
 void mg_report_print_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *stats);
+
+/** Cells of a box: "16^3", or "50x60x37" with --cells. */
+mg_grid_text_t mg_report_box(const mg_layout_t *layout);
 
 /** Print a line about ranks without cells and rank counts that avoid them; nothing if there are
  *  none. */

@@ -2,6 +2,15 @@
 #include "io/report/report.h"
 #include <inttypes.h>
 
+mg_grid_text_t mg_report_box(const mg_layout_t *layout) {
+  int32_t box[3];
+  for (int d = 0; d < 3; d++) {
+    box[d] = mg_layout_box(layout, d);
+    if (box[d] > layout->n[d]) box[d] = layout->n[d];
+  }
+  return mg_grid(box);
+}
+
 static void print_levels(FILE *out, const mg_dry_run_t *d) {
   bool any_resident = false;
   fprintf(out, "\n  level        grid      boxes     box       ranks  place  steps/pass  boxes/rank"
@@ -13,9 +22,9 @@ static void print_levels(FILE *out, const mg_dry_run_t *d) {
     char steps[16] = "resident";
     if (!level->resident) snprintf(steps, sizeof steps, "%d", level->fused_sweeps);
     any_resident = any_resident || (level->resident && level->place == MG_PLACE_CUDA);
-    fprintf(out, "  %5d  %10s %10s %5d^3 %11" PRId64 "  %-5s %11s %11" PRId64, l,
-            mg_grid(y->n).text, mg_grid(y->boxes).text, y->box_dim, y->n_ranks,
-            mg_place_name(level->place), steps, s->boxes_per_rank_max);
+    fprintf(out, "  %5d  %10s %10s %7s %11" PRId64 "  %-5s %11s %11" PRId64, l, mg_grid(y->n).text,
+            mg_grid(y->boxes).text, mg_report_box(y).text, y->n_ranks, mg_place_name(level->place),
+            steps, s->boxes_per_rank_max);
     fprintf(out, " %18s %11s %11s\n", mg_bytes((double)s->bytes.min).text,
             mg_bytes(mg_tally_mean(&s->bytes)).text, mg_bytes((double)s->bytes.max).text);
   }
@@ -52,8 +61,8 @@ static void print_plan(FILE *out, const mg_dry_run_t *d) {
           mg_operator_name(p->op), mg_equation_name(p->equation), mg_boundary_text(p).text,
           p->precision == MG_CLASS_MIXED ? ", mixed precision," : "", d->stats->n_ranks,
           d->stats->n_ranks == 1 ? "" : "s");
-  fprintf(out, "  grid %s = %" PRId64 " cells in %s boxes of %d^3", mg_grid(fine->n).text, cells,
-          mg_grid(fine->boxes).text, fine->box_dim);
+  fprintf(out, "  grid %s = %" PRId64 " cells in %s boxes of %s", mg_grid(fine->n).text, cells,
+          mg_grid(fine->boxes).text, mg_report_box(fine).text);
   if (mg_layout_n_boxes(fine) != d->plan->boxes_asked)
     fprintf(out, " (%" PRId64 " boxes requested)", d->plan->boxes_asked);
   fprintf(out, "\n");

@@ -20,10 +20,10 @@ static void print_levels(FILE *out, const mg_report_t *r) {
   fprintf(out, "\n  level       grid   boxes     box     ranks  place   lambda_max    memory\n");
   for (int l = 0; l < r->plan->n_levels; l++) {
     const mg_level_plan_t *level = &r->plan->level[l];
-    fprintf(out, "  %5d  %9s %7s %5d^3 %9" PRId64 "  %-5s %12.6f %10s\n", l,
-            mg_grid(level->layout.n).text, mg_grid(level->layout.boxes).text, level->layout.box_dim,
-            level->layout.n_ranks, mg_place_name(level->place), r->lambda_max[l],
-            mg_bytes((double)r->level_bytes[l]).text);
+    fprintf(out, "  %5d  %9s %7s %7s %9" PRId64 "  %-5s %12.6f %10s\n", l,
+            mg_grid(level->layout.n).text, mg_grid(level->layout.boxes).text,
+            mg_report_box(&level->layout).text, level->layout.n_ranks, mg_place_name(level->place),
+            r->lambda_max[l], mg_bytes((double)r->level_bytes[l]).text);
   }
 }
 
@@ -90,8 +90,8 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
   const double cells = (double)mg_layout_n_cells(fine);
   fprintf(out, "%s: %s, %s, %s\n", PACKAGE_STRING, mg_operator_name(p->op),
           mg_equation_name(p->equation), mg_boundary_text(p).text);
-  fprintf(out, "  grid      %s = %.0f cells in %s boxes of %d^3\n", mg_grid(fine->n).text, cells,
-          mg_grid(fine->boxes).text, fine->box_dim);
+  fprintf(out, "  grid      %s = %.0f cells in %s boxes of %s\n", mg_grid(fine->n).text, cells,
+          mg_grid(fine->boxes).text, mg_report_box(fine).text);
   if (mg_layout_n_boxes(fine) != r->plan->boxes_asked)
     fprintf(out, "            (the largest cube within the requested %" PRId64 " boxes)\n",
             r->plan->boxes_asked);
