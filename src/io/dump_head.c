@@ -6,6 +6,7 @@
 #include "git_version.h"
 #include "io/dump_parts.h"
 #include "params/params_table.h"
+#include "params/params_value.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,6 +78,12 @@ static void put_setting(writer_t *w, const mg_option_t *option, const mg_params_
   mg_option_attribute(option, name, (int)sizeof name);
   if (option->kind == MG_KIND_SIDES) {
     text(w, ours, name, mg_boundary_text(p).text);
+    return;
+  }
+  if (option->kind == MG_KIND_CELLS || option->kind == MG_KIND_REALS) {
+    char value[256];
+    if (mg_params_has_cells(p) && mg_option_format(option, p, value, (int)sizeof value))
+      text(w, ours, name, value);
     return;
   }
   if (option->kind == MG_KIND_DOUBLE) {

@@ -19,7 +19,7 @@ typedef struct {
   int64_t cells[3], box_cells, cycles;
   double f_norm, norm[MG_MAX_CYCLES];
   char precision[WORD_SIZE], centering[WORD_SIZE];
-  char setting[MG_N_OPTIONS][64]; /* value of each option that dumps store; "" if not stored */
+  char setting[MG_N_OPTIONS][256]; /* value of each option that dumps store; "" if not stored */
   char coefficients[MG_PATH_MAX], rhs[MG_PATH_MAX]; /* user-defined problem, or "" */
   int64_t problem_checksum;
 } head_t;
@@ -49,20 +49,28 @@ static mg_status_t bad(const char *path, const char *name, double value, const c
   return mg_error(MG_ERR_IO, "--restart=%s: %s is %.17g; it must be %s", path, name, value, limits);
 }
 
+static mg_status_t check_history(const char *path, const head_t *head) {
+  if (head->cycles < 1 || head->cycles > MG_MAX_CYCLES)
+    return bad(path, "cycles", (double)head->cycles, "from 1 to 1000");
+  if (!(head->f_norm >= 0.0) || !isfinite(head->f_norm))
+    return bad(path, "f_norm", head->f_norm, "finite and at least 0");
+  return MG_OK;
+}
+
 /* Check numbers before they are used or determine an allocation. */
 static mg_status_t check_numbers(const char *path, const head_t *head) {
   const int64_t box = head->box_cells;
   for (int d = 0; d < 3; d++)
     if (head->cells[d] < 1 || head->cells[d] > MG_MAX_DIM)
       return bad(path, "cells", (double)head->cells[d], "from 1 to 1048576");
+  const bool general = head->setting[MG_OPT_CELLS][0] != '\0';
+  if (general && (box < 1 || box > MG_MAX_DIM))
+    return bad(path, "box_cells", (double)box, "from 1 to 1048576");
+  if (general) return check_history(path, head);
   if (box < MG_MIN_BOX_DIM || box > MG_MAX_BOX_DIM || (box & (box - 1)) != 0 ||
       head->cells[0] % box != 0 || head->cells[1] % box != 0 || head->cells[2] % box != 0)
     return bad(path, "box_cells", (double)box, "a power of two that divides cells");
-  if (head->cycles < 1 || head->cycles > MG_MAX_CYCLES)
-    return bad(path, "cycles", (double)head->cycles, "from 1 to 1000");
-  if (!(head->f_norm >= 0.0) || !isfinite(head->f_norm))
-    return bad(path, "f_norm", head->f_norm, "finite and at least 0");
-  return MG_OK;
+  return check_history(path, head);
 }
 
 static mg_status_t check_version(mg_h5_t *file, const char *path) {
@@ -96,6 +104,8 @@ static mg_status_t read_setting(mg_h5_t *file, const mg_option_t *option, char *
   case MG_KIND_WORD:
     return mg_h5_get_text(file, ours, name, text, WORD_SIZE);
   case MG_KIND_SIDES:
+  case MG_KIND_CELLS:
+  case MG_KIND_REALS:
     return mg_h5_get_text(file, ours, name, text, size);
   case MG_KIND_DOUBLE:
     MG_TRY(mg_h5_get_doubles(file, ours, name, &real, 1));
@@ -210,7 +220,15 @@ static mg_status_t add_size(mg_settings_t *list, const head_t *head, const mg_pa
   const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
   int log2_box_dim;
   int64_t boxes;
-  if (params->log2_box_dim != 0 || params->boxes_per_rank != 0) return MG_OK;
+  const bool has_size = params->log2_box_dim != 0 || params->boxes_per_rank != 0,
+             general = head->setting[MG_OPT_CELLS][0] != '\0';
+  if (has_size && general) {
+    snprintf(message, (size_t)message_size,
+             "--restart=%.150s has the grid --cells=%s; drop LOG2_BOX_DIM and BOXES_PER_RANK",
+             params->restart, head->setting[MG_OPT_CELLS]);
+    return MG_ERR_USAGE;
+  }
+  if (has_size || general) return MG_OK; /* --cells is a setting like the others */
   int32_t n[3];
   grid_of(head, n);
   if (!mg_is_cube(n)) {

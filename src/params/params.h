@@ -91,7 +91,7 @@ typedef struct {
   bool binding; /**< the data in the file fits no other value */
 } mg_setting_t;
 
-enum { MG_MAX_SETTINGS = 20 };
+enum { MG_MAX_SETTINGS = 24 };
 
 /** What the program should do after a successful parse. */
 typedef enum { MG_ACTION_RUN, MG_ACTION_HELP, MG_ACTION_VERSION } mg_action_t;

@@ -179,8 +179,7 @@ static void choose_grid(mg_parser_t *parser) {
 /* Reject what a grid of any size cannot have. */
 static mg_status_t check_cells(mg_parser_t *parser) {
   static const mg_option_id_t excluded[] = {MG_OPT_LOG2_BOX_DIM, MG_OPT_BOXES_PER_RANK,
-                                            MG_OPT_COEFFICIENTS, MG_OPT_RHS,
-                                            MG_OPT_RESTART,      MG_OPT_OFFICIAL};
+                                            MG_OPT_COEFFICIENTS, MG_OPT_RHS, MG_OPT_OFFICIAL};
   char cells[256], label[256];
   if (!mg_params_has_cells(parser->params)) return MG_OK;
   mg_parser_label(parser, &mg_options[MG_OPT_CELLS], cells, (int)sizeof cells);
@@ -202,10 +201,9 @@ static mg_status_t check_size(mg_parser_t *parser) {
   char label[512];
   if (mg_params_has_cells(parser->params)) return MG_OK;
   if (mg_params_has_wall_values(parser->params))
-    return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "%s: robin, and values other than 0, require --cells=NXxNYxNZ",
-                          mg_parser_label(parser, &mg_options[MG_OPT_BOUNDARY], label,
-                                          (int)sizeof label));
+    return mg_parser_fail(
+        parser, MG_ERR_USAGE, "%s: robin, and values other than 0, require --cells=NXxNYxNZ",
+        mg_parser_label(parser, &mg_options[MG_OPT_BOUNDARY], label, (int)sizeof label));
   const bool has_dim = parser->params->log2_box_dim != 0;
   const bool has_boxes = parser->params->boxes_per_rank != 0;
   if (has_dim && has_boxes) return MG_OK;

@@ -114,7 +114,8 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "cells", IN(PROBLEM), .metavar = "NXxNYxNZ", CELLS(cells, 1, 1048576),
     .help = "Cells of the finest grid in x, y and z, instead of LOG2_BOX_DIM and BOXES_PER_RANK: "
             "any number in each direction (fv2, 7pt). Only this grid is solved, and the verdict is "
-            "its residual. Defaults change as with --rhs."},
+            "its residual. Defaults change as with --rhs.",
+    .attribute = "domain_cells", .in_later_dumps = true},
   [MG_OPT_SPACING] = {
     .name = "spacing", IN(PROBLEM), .metavar = "HX,HY,HZ", REALS(spacing, 1e-100, 1e100),
     .applies = with_cells, .condition = "requires --cells", .decided_by = MG_OPT_CELLS,
@@ -123,7 +124,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "lengths", IN(PROBLEM), .metavar = "LX,LY,LZ", REALS(length, 1e-100, 1e100),
     .note = "cubic cells, LX = 1", .applies = with_cells_alone,
     .condition = "requires --cells without --spacing", .decided_by = MG_OPT_SPACING,
-    .help = "Lengths of the domain in x, y and z."},
+    .help = "Lengths of the domain in x, y and z.", .in_later_dumps = true},
   [MG_OPT_OPERATOR] = {
     .name = "operator", IN(PROBLEM), ONE_OF(op, operator_words), .value = "fv2", .in_dump = true,
     .help = "Discretization. fv2: 2nd-order finite volume, 7 points; fv4: 4th-order finite "
