@@ -15,7 +15,7 @@ import pathlib
 import random
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import h5py
 import numpy as np
@@ -35,11 +35,21 @@ class Failure(Exception):
 # --- the problem in a dump; axes are in the order k, j, i -----------------------------------------
 
 
+@dataclass(frozen=True)
+class Side:
+    """u times the value on the wall + flux * (beta du/dn) = value, with the outward normal n."""
+
+    kind: str
+    u: float = 0.0
+    flux: float = 0.0
+    value: float = 0.0
+
+
 @dataclass
 class Domain:
     operator: str
     a: float
-    sides: list[tuple[str, str]]  # of each axis: the low and the high side
+    sides: list[tuple[Side, Side]]  # of each axis: the low and the high side
     h: np.ndarray
     u: np.ndarray
     f: np.ndarray
@@ -48,16 +58,25 @@ class Domain:
 
     @property
     def singular(self) -> bool:
-        return self.a == 0.0 and not any("dirichlet" in pair for pair in self.sides)
+        kinds = {side.kind for pair in self.sides for side in pair}
+        return self.a == 0.0 and not kinds & {"dirichlet", "robin"}
+
+    def is_periodic(self, axis: int) -> bool:
+        return self.sides[axis][0].kind == "periodic"
 
 
-def expand_boundary(text: str) -> list[tuple[str, str]]:
-    words = text.split(",")
-    if len(words) == 1:
-        words = words * 3
-    if len(words) == 3:
-        words = [word for word in words for _ in range(2)]
-    return [(words[0], words[1]), (words[2], words[3]), (words[4], words[5])][::-1]
+def expand_boundary(args: list[str]) -> list[str]:
+    """All six sides, from x-low to z-high."""
+    words = option(args, "boundary", "dirichlet").split(",")
+    return [words[side * len(words) // 6] for side in range(6)]
+
+
+def side_of(text: str) -> Side:
+    kind, *rest = text.split(":")
+    numbers = [float(number) for number in rest]
+    if kind == "robin":
+        return Side(kind, *numbers)
+    return Side(kind, float(kind == "dirichlet"), float(kind == "neumann"), *numbers)
 
 
 def option(args: list[str], name: str, default: str) -> str:
@@ -79,14 +98,15 @@ def expected_h(args: list[str]) -> np.ndarray | None:
 
 
 def read(args: list[str]) -> Domain:
-    sides = expand_boundary(option(args, "boundary", "dirichlet"))
+    side = [side_of(text) for text in expand_boundary(args)]
+    sides = [(side[2 * d], side[2 * d + 1]) for d in (2, 1, 0)]
     faces = []
     with h5py.File("domain.hdf") as file:
         fields = file["VTKHDF/CellData"]
         h = np.array(file["VTKHDF"].attrs["Spacing"])[::-1]
         for axis, name in enumerate(("beta_k", "beta_j", "beta_i")):
             lower = fields[name][...]
-            if sides[axis][1] == "periodic":
+            if sides[axis][1].kind == "periodic":
                 upper = np.take(lower, 0, axis)
             else:
                 upper = file["HPGMG/walls"][name][...]
@@ -109,7 +129,24 @@ def solve(program: str, args: list[str]) -> Domain:
     done = subprocess.run([program, *args, *SOLVE, FIELDS], capture_output=True, text=True)
     if done.returncode > 1 or done.stderr:
         raise Failure(f"exit code {done.returncode}: {done.stderr.strip()}")
-    return read(args)
+    domain = read(args)
+    has_numbers = ":" in option(args, "boundary", "")
+    return with_values(program, args, domain) if has_numbers else domain
+
+
+def with_values(program: str, args: list[str], domain: Domain) -> Domain:
+    """The dumped f contains the values on the walls, and the betas of walls without Dirichlet's
+    condition are 0. Take both from the problem with u = 0 on all walls."""
+    words = [w if w == "periodic" else "dirichlet" for w in expand_boundary(args)]
+    plain = solve(program, [*args, f"--boundary={','.join(words)}"])
+    domain = replace(domain, f=plain.f, faces=plain.faces)
+    for axis in range(3):
+        for side in (0, 1):
+            if not domain.is_periodic(axis):
+                np.moveaxis(domain.f, axis, 0)[-side] += wall_terms(domain, axis, side)[1]
+    if domain.singular:
+        domain.f -= domain.f.mean()
+    return domain
 
 
 # --- the matrix -----------------------------------------------------------------------------------
@@ -117,8 +154,27 @@ def solve(program: str, args: list[str]) -> Domain:
 
 def ghost_weights(domain: Domain) -> tuple[float, float]:
     """Weights of the first and the second cell in a ghost outside a Dirichlet wall."""
-    narrow = any("dirichlet" in pair and n < 2 for pair, n in zip(domain.sides, domain.u.shape))
+    narrow = any(
+        n < 2 and "dirichlet" in (low.kind, high.kind)
+        for (low, high), n in zip(domain.sides, domain.u.shape)
+    )
     return (-1.0, 0.0) if domain.operator == "7pt" or narrow else (-2.5, 0.5)
+
+
+def wall_terms(domain: Domain, axis: int, side: int) -> tuple[np.ndarray, np.ndarray]:
+    """What a wall adds to the diagonal (Dirichlet: nothing, see the ghost) and to f, per cell."""
+    wall, h = domain.sides[axis][side], domain.h[axis]
+    beta = np.moveaxis(domain.faces[axis], axis, 0)[-side]
+    none = np.zeros_like(beta)
+    if wall.kind == "neumann":
+        return none, none + wall.value / h
+    if wall.kind == "dirichlet":
+        # The weights of all terms of a ghost have the sum 1.
+        return none, beta / h**2 * (1.0 - sum(ghost_weights(domain))) * wall.value
+    # The flux k (w - u), k = 2 beta / h, with the unknown w on the wall, which is eliminated.
+    k = 2.0 * beta / h
+    through = k / (wall.u + wall.flux * k) / h
+    return through * wall.u, through * wall.value
 
 
 def assemble(domain: Domain) -> sparse.csc_matrix:
@@ -135,7 +191,7 @@ def assemble(domain: Domain) -> sparse.csc_matrix:
 
     for axis, n in enumerate(shape):
         for side in (0, 1):
-            kind = domain.sides[axis][side]
+            kind = domain.sides[axis][side].kind
             beta = np.take(domain.faces[axis], range(side, n + side), axis) / domain.h[axis] ** 2
             neighbor = np.roll(index, 1 - 2 * side, axis)
             inner = range(n) if kind == "periodic" else range(1 - side, n - side)
@@ -148,6 +204,9 @@ def assemble(domain: Domain) -> sparse.csc_matrix:
                 wall, flux = np.take(index, at, axis), np.take(beta, at, axis)
                 add(wall, wall, flux * (1.0 - first))
                 add(wall, np.take(index, next_in, axis), -flux * second)
+            elif kind == "robin":
+                wall = np.moveaxis(index, axis, 0)[-side]
+                add(wall, wall, wall_terms(domain, axis, side)[0])
     entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
     return sparse.coo_matrix(entries, shape=(index.size, index.size)).tocsc()
 
@@ -155,7 +214,7 @@ def assemble(domain: Domain) -> sparse.csc_matrix:
 def inner_faces(domain: Domain, axis: int) -> np.ndarray:
     """Betas of the faces between two cells. A single cell has none, also if periodic."""
     n = domain.u.shape[axis]
-    first = 0 if domain.sides[axis][0] == "periodic" and n > 1 else 1
+    first = 0 if domain.is_periodic(axis) and n > 1 else 1
     return np.take(domain.faces[axis], range(first, n), axis)
 
 
@@ -165,7 +224,7 @@ def smallest_eigenvalue(domain: Domain) -> float:
     least, beta = np.inf, np.inf
     for axis, n in enumerate(domain.u.shape):
         if n > 1:
-            waves = 1.0 if domain.sides[axis][0] == "periodic" else 0.5
+            waves = 1.0 if domain.is_periodic(axis) else 0.5
             least = min(least, (2.0 * np.sin(np.pi * waves / n) / domain.h[axis]) ** 2)
             beta = min(beta, inner_faces(domain, axis).min())
     return least * beta
@@ -225,15 +284,21 @@ def random_cells(rng: random.Random) -> list[int]:
     return n
 
 
+def random_wall(rng: random.Random) -> str:
+    kind = rng.choice(("dirichlet", "neumann", "dirichlet", "neumann", "robin"))
+    numbers = [10 ** rng.uniform(-1.0, 1.0) for _ in range(2 if kind == "robin" else 0)]
+    if rng.random() < 0.25:
+        numbers.append(rng.uniform(-1.0, 1.0))
+    return ":".join([kind, *(f"{number:.3g}" for number in numbers)])
+
+
 def random_boundary(rng: random.Random) -> str:
-    walls = ("dirichlet", "neumann")
+    sides = [random_wall(rng) for _ in range(6)]
+    for d in range(3):
+        if rng.random() < 0.3:
+            sides[2 * d] = sides[2 * d + 1] = "periodic"
     words = rng.choice((1, 3, 6))
-    if words < 6:
-        return ",".join(rng.choice((*walls, "periodic")) for _ in range(words))
-    pairs = [(rng.choice(walls), rng.choice(walls)) for _ in range(3)]
-    return ",".join(
-        ",".join(("periodic", "periodic") if rng.random() < 0.25 else pair) for pair in pairs
-    )
+    return ",".join(sides[:: 6 // words])
 
 
 def random_case(rng: random.Random) -> list[str]:
