@@ -1,6 +1,5 @@
 /* The option table and the words of the enums. */
 #include "params/params_table.h"
-#include "params/params_value.h"
 #include <string.h>
 
 _Static_assert(sizeof(mg_operator_t) == sizeof(int), "words are stored as int");
@@ -379,14 +378,6 @@ void mg_option_attribute(const mg_option_t *option, char *text, int text_size) {
 
 bool mg_option_applies(const mg_option_t *option, const mg_params_t *params) {
   return !option->applies || option->applies(params);
-}
-
-mg_boundary_text_t mg_boundary_text(const mg_params_t *params) {
-  char text[MG_PATH_MAX];
-  mg_boundary_text_t boundary;
-  mg_option_format(&mg_options[MG_OPT_BOUNDARY], params, text, (int)sizeof text);
-  snprintf(boundary.text, sizeof boundary.text, "%.255s", text);
-  return boundary;
 }
 
 /* The word of an enum value. */

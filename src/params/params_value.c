@@ -21,7 +21,7 @@ static bool in_limits_int64(const mg_option_t *option, int64_t value) {
 }
 
 /* Report the problem and the allowed values. Always returns false, for use in a return. */
-static bool refuse(const mg_option_t *option, const char *problem, char *why, int why_size) {
+bool mg_option_refuse(const mg_option_t *option, const char *problem, char *why, int why_size) {
   char limits[256];
   mg_option_describe_limits(option, limits, (int)sizeof limits);
   snprintf(why, (size_t)why_size, "%s; expected %s", problem, limits);
@@ -44,9 +44,11 @@ static bool read_int64(const mg_option_t *option, const char *text, int64_t *val
   const long long number = strtoll(text, &end, 10);
   const bool overflow = errno == ERANGE;
   const char *problem = check_number_end(text, end, buffer, sizeof buffer);
-  if (problem) return refuse(option, problem, why, why_size);
-  if (overflow) return refuse(option, number < 0 ? "too small" : "too large", why, why_size);
-  if (!in_limits_int64(option, number)) return refuse(option, "out of range", why, why_size);
+  if (problem) return mg_option_refuse(option, problem, why, why_size);
+  if (overflow)
+    return mg_option_refuse(option, number < 0 ? "too small" : "too large", why, why_size);
+  if (!in_limits_int64(option, number))
+    return mg_option_refuse(option, "out of range", why, why_size);
   *value = number;
   return true;
 }
@@ -59,11 +61,12 @@ static bool read_double(const mg_option_t *option, const char *text, double *val
   const double number = strtod(text, &end);
   const bool overflow = errno == ERANGE;
   const char *problem = check_number_end(text, end, buffer, sizeof buffer);
-  if (problem) return refuse(option, problem, why, why_size);
+  if (problem) return mg_option_refuse(option, problem, why, why_size);
   if (overflow)
-    return refuse(option, fabs(number) > 1 ? "too large" : "too close to 0", why, why_size);
-  if (!isfinite(number)) return refuse(option, "not a finite number", why, why_size);
-  if (!in_limits(option, number)) return refuse(option, "out of range", why, why_size);
+    return mg_option_refuse(option, fabs(number) > 1 ? "too large" : "too close to 0", why,
+                            why_size);
+  if (!isfinite(number)) return mg_option_refuse(option, "not a finite number", why, why_size);
+  if (!in_limits(option, number)) return mg_option_refuse(option, "out of range", why, why_size);
   *value = number + 0.0; /* -0 becomes 0 */
   return true;
 }
@@ -75,8 +78,8 @@ static int64_t find_word(const mg_option_t *option, const char *text) {
   return 0;
 }
 
-static bool read_word(const mg_option_t *option, const char *text, int *value, char *why,
-                      int why_size) {
+bool mg_option_read_word(const mg_option_t *option, const char *text, int *value, char *why,
+                         int why_size) {
   for (int i = 0; option->words[i]; i++) {
     if (strcmp(option->words[i], text) != 0) continue;
     *value = i;
@@ -85,7 +88,7 @@ static bool read_word(const mg_option_t *option, const char *text, int *value, c
   char problem[128];
   snprintf(problem, sizeof problem, "unknown value (did you mean %s?)",
            mg_nearest_word(text, option->words));
-  return refuse(option, problem, why, why_size);
+  return mg_option_refuse(option, problem, why, why_size);
 }
 
 enum { ALL_MAX = 32 };
@@ -110,8 +113,9 @@ static bool read_set(const mg_option_t *option, const char *text, unsigned *valu
     int bit = 0;
     const size_t length = strcspn(at, ",");
     snprintf(word, sizeof word, "%.*s", (int)length, at);
-    if (length >= sizeof word || !read_word(option, word, &bit, why, why_size))
-      return length < sizeof word ? false : refuse(option, "unknown value", why, why_size);
+    if (length >= sizeof word || !mg_option_read_word(option, word, &bit, why, why_size))
+      return length < sizeof word ? false
+                                  : mg_option_refuse(option, "unknown value", why, why_size);
     *value |= 1u << bit;
     at += length;
     if (*at == '\0') return true;
@@ -138,7 +142,7 @@ static bool read_flag(const mg_option_t *option, const char *text, bool *value, 
     *value = i % 2 != 0;
     return true;
   }
-  return refuse(option, "unknown value", why, why_size);
+  return mg_option_refuse(option, "unknown value", why, why_size);
 }
 
 /* --quiet and --verbose share one field. Setting both is a contradiction. */
@@ -159,10 +163,10 @@ static bool set_verbosity(const mg_option_t *option, bool on, int *field, char *
 /* Reject control characters, since messages and decks print a path in one line. */
 static bool set_path(const mg_option_t *option, const char *text, char *field, char *why,
                      int why_size) {
-  if (strlen(text) >= MG_PATH_MAX) return refuse(option, "too long", why, why_size);
+  if (strlen(text) >= MG_PATH_MAX) return mg_option_refuse(option, "too long", why, why_size);
   for (const char *c = text; *c; c++)
     if (iscntrl((unsigned char)*c))
-      return refuse(option, "contains a control character", why, why_size);
+      return mg_option_refuse(option, "contains a control character", why, why_size);
   memset(field, 0, MG_PATH_MAX); /* clears the rest of an earlier, longer value */
   memcpy(field, text, strlen(text));
   return true;
@@ -175,149 +179,21 @@ static bool set_pairs(const mg_option_t *option, const char *text, char *field, 
   for (const char *at = text;; at++) {
     const size_t length = strcspn(at, ","), key = strcspn(at, "=");
     if (key == 0 || key + 1 >= length || length > 200)
-      return refuse(option, "not a list of key=value pairs", why, why_size);
+      return mg_option_refuse(option, "not a list of key=value pairs", why, why_size);
     if (key > 35)
-      return refuse(option, "key of more than 35 characters, the limit of MPI", why, why_size);
+      return mg_option_refuse(option, "key of more than 35 characters, the limit of MPI", why,
+                              why_size);
     at += length;
     if (*at == '\0') return set_path(option, text, field, why, why_size);
   }
 }
 
-/* Words of --boundary, and kinds of walls. */
-enum { DIRICHLET_WORD, NEUMANN_WORD, PERIODIC_WORD, ROBIN_WORD };
-
-static mg_wall_t wall_of(int word) {
-  return word == PERIODIC_WORD    ? MG_WALL_NONE
-         : word == DIRICHLET_WORD ? MG_WALL_DIRICHLET
-                                  : MG_WALL_NEUMANN;
-}
-static int word_of(mg_wall_t wall) {
-  return wall == MG_WALL_NONE      ? PERIODIC_WORD
-         : wall == MG_WALL_NEUMANN ? NEUMANN_WORD
-                                   : DIRICHLET_WORD;
-}
-
 /* The fewest digits that read back to the same bits. 17 always suffice, and %g drops trailing
  * zeros. */
-static void format_double(double value, char *text, int text_size) {
+void mg_option_format_double(double value, char *text, int text_size) {
   for (int digits = 15; digits <= 17; digits++) {
     snprintf(text, (size_t)text_size, "%.*g", digits, value);
     if (strtod(text, NULL) == value) return;
-  }
-}
-
-/* Kinds and conditions of all sides. */
-typedef struct {
-  mg_wall_t wall[3][2];
-  mg_condition_t condition[3][2];
-} sides_t;
-
-static bool read_condition(const mg_option_t *option, int word, const double number[3], int n,
-                           mg_condition_t *condition, char *why, int why_size) {
-  *condition = (mg_condition_t){0};
-  if (word == PERIODIC_WORD && n > 0)
-    return refuse(option, "a number after periodic", why, why_size);
-  if (word == ROBIN_WORD && (n < 2 || !(number[0] > 0.0) || !(number[1] > 0.0)))
-    return refuse(option, "robin:A:B needs A > 0 and B > 0", why, why_size);
-  if (word != ROBIN_WORD && n > 1) return refuse(option, "more than one number", why, why_size);
-  condition->u = word == DIRICHLET_WORD ? 1.0 : word == ROBIN_WORD ? number[0] : 0.0;
-  condition->flux = word == NEUMANN_WORD ? 1.0 : word == ROBIN_WORD ? number[1] : 0.0;
-  condition->value = word == ROBIN_WORD ? (n == 3 ? number[2] : 0.0) : n == 1 ? number[0] : 0.0;
-  return true;
-}
-
-/* Read one side: a word and up to three numbers, separated by colons. */
-static bool read_side(const mg_option_t *option, const char *text, mg_wall_t *wall,
-                      mg_condition_t *condition, char *why, int why_size) {
-  char part[128];
-  double number[3];
-  int word, n = 0;
-  snprintf(part, sizeof part, "%s", text);
-  for (char *at = strchr(part, ':'), *next; at; at = next) {
-    *at++ = '\0';
-    next = strchr(at, ':');
-    if (n == 3) return refuse(option, "more than three numbers", why, why_size);
-    const size_t length = next ? (size_t)(next - at) : strlen(at);
-    char digits[64], *end;
-    snprintf(digits, sizeof digits, "%.*s", (int)length, at);
-    number[n] = strtod(digits, &end);
-    if (length == 0 || length >= sizeof digits || *end != '\0' || !isfinite(number[n]) ||
-        isspace((unsigned char)digits[0]))
-      return refuse(option, "not a number", why, why_size);
-    n++;
-  }
-  if (!read_word(option, part, &word, why, why_size)) return false;
-  *wall = wall_of(word);
-  return read_condition(option, word, number, n, condition, why, why_size);
-}
-
-/* One word for all sides, one per direction, or one per side. */
-static bool read_sides(const mg_option_t *option, const char *text, sides_t *sides, char *why,
-                       int why_size) {
-  static const char *const names[] = {"x-low", "x-high", "y-low", "y-high", "z-low", "z-high"};
-  mg_wall_t wall[6];
-  mg_condition_t condition[6];
-  int n = 0;
-  for (const char *at = text;; at++) {
-    char part[128];
-    const size_t length = strcspn(at, ",");
-    snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part - 1), at);
-    if (n == 6) return refuse(option, "more than six words", why, why_size);
-    if (!read_side(option, part, &wall[n], &condition[n], why, why_size)) return false;
-    n++;
-    at += length;
-    if (*at == '\0') break;
-  }
-  if (n != 1 && n != 3 && n != 6) return refuse(option, "2, 4 or 5 words", why, why_size);
-  for (int side = 0; side < 6; side++) {
-    sides->wall[side / 2][side % 2] = wall[side * n / 6];
-    sides->condition[side / 2][side % 2] = condition[side * n / 6];
-  }
-  for (int side = 0; side < 6; side++) {
-    if (sides->wall[side / 2][side % 2] != MG_WALL_NONE ||
-        sides->wall[side / 2][1 - side % 2] == MG_WALL_NONE)
-      continue;
-    snprintf(why, (size_t)why_size, "%s is periodic, but %s is not; set both to periodic",
-             names[side], names[side ^ 1]);
-    return false;
-  }
-  return true;
-}
-
-/* Append text to a string of limited size. */
-static void append(char *text, int text_size, const char *more) {
-  const size_t used = strlen(text);
-  snprintf(text + used, (size_t)text_size - used, "%s", more);
-}
-
-static void append_number(char *text, int text_size, double number) {
-  append(text, text_size, ":");
-  format_double(number, text + strlen(text), text_size - (int)strlen(text));
-}
-
-static void format_side(const mg_option_t *option, mg_wall_t wall, const mg_condition_t *condition,
-                        char *text, int text_size) {
-  const bool robin = condition->u > 0.0 && condition->flux > 0.0;
-  append(text, text_size, option->words[robin ? ROBIN_WORD : word_of(wall)]);
-  if (robin) append_number(text, text_size, condition->u);
-  if (robin) append_number(text, text_size, condition->flux);
-  if (condition->value != 0.0) append_number(text, text_size, condition->value);
-}
-
-/* As few words as possible. */
-static void format_sides(const mg_option_t *option, const sides_t *sides, char *text,
-                         int text_size) {
-  const mg_wall_t *wall = sides->wall[0];
-  const mg_condition_t *condition = sides->condition[0];
-  bool pairs = true, same = true;
-  for (int s = 0; s < 6; s++) {
-    pairs = pairs && wall[s] == wall[s ^ 1] &&
-            memcmp(&condition[s], &condition[s ^ 1], sizeof *condition) == 0;
-    same = same && wall[s] == wall[0] && memcmp(&condition[s], condition, sizeof *condition) == 0;
-  }
-  for (int s = 0; s < 6; s += same ? 6 : pairs ? 2 : 1) {
-    if (s > 0) append(text, text_size, ",");
-    format_side(option, wall[s], &condition[s], text, text_size);
   }
 }
 
@@ -329,10 +205,10 @@ static bool read_three(const mg_option_t *option, const char *text, int32_t cell
     char part[64];
     int64_t number;
     const size_t length = strcspn(text, is_cells ? "xX" : ",");
-    if (length >= sizeof part) return refuse(option, "not a number", why, why_size);
+    if (length >= sizeof part) return mg_option_refuse(option, "not a number", why, why_size);
     if ((text[length] == '\0') != (d == 2))
-      return refuse(option, d == 2 ? "more than three numbers" : "fewer than three numbers", why,
-                    why_size);
+      return mg_option_refuse(
+          option, d == 2 ? "more than three numbers" : "fewer than three numbers", why, why_size);
     snprintf(part, sizeof part, "%.*s", (int)length, text);
     if (is_cells ? !read_int64(option, part, &number, why, why_size)
                  : !read_double(option, part, &reals[d], why, why_size))
@@ -350,7 +226,7 @@ typedef union {
   double real;
   bool on;
   unsigned bits;
-  sides_t sides;
+  mg_sides_t sides;
   int32_t cells[3];
   double reals[3];
 } value_t;
@@ -369,7 +245,7 @@ static bool read_value(const mg_option_t *option, const char *text, value_t *v, 
   int64_t number;
   switch (option->kind) {
   case MG_KIND_WORD:
-    return read_word(option, text, &v->word, why, why_size);
+    return mg_option_read_word(option, text, &v->word, why, why_size);
   case MG_KIND_INT:
     if (!read_int64(option, text, &number, why, why_size)) return false;
     v->word = (int)number; /* the table's limits fit an int */
@@ -382,7 +258,7 @@ static bool read_value(const mg_option_t *option, const char *text, value_t *v, 
   case MG_KIND_SET:
     return read_set(option, text, &v->bits, why, why_size);
   case MG_KIND_SIDES:
-    return read_sides(option, text, &v->sides, why, why_size);
+    return mg_sides_read(option, text, &v->sides, why, why_size);
   case MG_KIND_CELLS:
   case MG_KIND_REALS:
     return read_three(option, text, v->cells, v->reals, why, why_size);
@@ -395,10 +271,11 @@ bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *par
                    int why_size) {
   char *field = (char *)params + option->offset;
   value_t v;
-  if (text[0] == '\0') return refuse(option, "no value", why, why_size);
+  if (text[0] == '\0') return mg_option_refuse(option, "no value", why, why_size);
   if (option->kind == MG_KIND_PATH) return set_path(option, text, field, why, why_size);
   if (option->kind == MG_KIND_PAIRS) return set_pairs(option, text, field, why, why_size);
-  if (option->kind == MG_KIND_ACTION) return refuse(option, "unexpected value", why, why_size);
+  if (option->kind == MG_KIND_ACTION)
+    return mg_option_refuse(option, "unexpected value", why, why_size);
   if (!read_value(option, text, &v, why, why_size)) return false;
   if (option->kind == MG_KIND_VERBOSITY)
     return set_verbosity(option, v.on, &params->verbosity, why, why_size);
@@ -434,11 +311,11 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
     return true;
   case MG_KIND_DOUBLE:
     if (!in_limits(option, v.real)) return false;
-    format_double(v.real, text, text_size);
+    mg_option_format_double(v.real, text, text_size);
     return true;
   case MG_KIND_SIDES:
     memcpy(v.sides.condition, params->condition, sizeof params->condition);
-    format_sides(option, &v.sides, text, text_size);
+    mg_sides_format(option, &v.sides, text, text_size);
     return true;
   case MG_KIND_CELLS:
     if (v.cells[0] == 0) return false;
@@ -449,7 +326,7 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
     for (int d = 0; d < 3; d++) {
       const size_t used = strlen(text);
       snprintf(text + used, size - used, "%s", d > 0 ? "," : "");
-      format_double(v.reals[d], text + strlen(text), text_size - (int)strlen(text));
+      mg_option_format_double(v.reals[d], text + strlen(text), text_size - (int)strlen(text));
     }
     return true;
   case MG_KIND_SET:

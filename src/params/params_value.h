@@ -24,6 +24,30 @@ void mg_option_unset(const mg_option_t *option, mg_params_t *params);
 bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char *text,
                       int text_size);
 
+/** Kinds and conditions of all sides: a value of --boundary. */
+typedef struct {
+  mg_wall_t wall[3][2];
+  mg_condition_t condition[3][2];
+} mg_sides_t;
+
+/** The parts of mg_option_set and mg_option_format for --boundary. */
+MG_MUST_CHECK bool mg_sides_read(const mg_option_t *option, const char *text, mg_sides_t *sides,
+                                 char *why, int why_size);
+void mg_sides_format(const mg_option_t *option, const mg_sides_t *sides, char *text, int text_size);
+
+/** Explain why a value is not allowed, and what is.
+ *  @return false */
+bool mg_option_refuse(const mg_option_t *option, const char *problem, char *why, int why_size);
+
+/** Find a word among those of an option.
+ *  @param[out] value  its number
+ *  @return false, with `why`, if it is none of them */
+MG_MUST_CHECK bool mg_option_read_word(const mg_option_t *option, const char *text, int *value,
+                                       char *why, int why_size);
+
+/** Format with the fewest digits that read back to the same bits. */
+void mg_option_format_double(double value, char *text, int text_size);
+
 /** Describe the allowed values, as the object of "expected": "integer from 1 to 100". */
 void mg_option_describe_limits(const mg_option_t *option, char *text, int text_size);
 
