@@ -61,13 +61,14 @@ mg_layout_t mg_general_layout(const int32_t n[3], int64_t ranks, int64_t world_r
 
 bool mg_general_coarsens(const int32_t n[3], const double width[3], int smallest, bool kept[3]) {
   double narrowest = 0.0;
-  for (int d = 0; d < 3; d++) {
-    kept[d] = n[d] == 1 || n[d] / 2 + n[d] % 2 < smallest;
-    if (!kept[d] && (narrowest == 0.0 || width[d] < narrowest)) narrowest = width[d];
-  }
+  bool fits = true;
   for (int d = 0; d < 3; d++)
-    kept[d] = kept[d] || width[d] >= 2.0 * narrowest;
-  return narrowest > 0.0 && mg_volume(n) > FEWEST_CELLS;
+    if (n[d] > 1 && (narrowest == 0.0 || width[d] < narrowest)) narrowest = width[d];
+  for (int d = 0; d < 3; d++) {
+    kept[d] = n[d] == 1 || width[d] >= 2.0 * narrowest;
+    fits = fits && (kept[d] || n[d] / 2 + n[d] % 2 >= smallest);
+  }
+  return narrowest > 0.0 && fits && mg_volume(n) > FEWEST_CELLS;
 }
 
 mg_layout_t mg_general_coarse(const mg_layout_t *fine, int64_t ranks) {

@@ -10,10 +10,10 @@
 mg_layout_t mg_general_layout(const int32_t n[3], int64_t ranks, int64_t world_ranks);
 
 /** Choose the directions in which the next coarser level is coarser: those with cells less than
- *  twice as wide as the narrowest ones, of the directions that still can be halved. So coarse
- *  levels have cells of similar widths.
+ *  twice as wide as the narrowest ones, of the directions with more than one cell. So coarse levels
+ *  have cells of similar widths.
  *  @param[in]  width     of the cells in each direction
- *  @param[in]  smallest  minimum number of coarse cells in each direction
+ *  @param[in]  smallest  minimum number of coarse cells in each of these directions
  *  @param[out] kept      the other directions
  *  @return false if the level is the coarsest */
 bool mg_general_coarsens(const int32_t n[3], const double width[3], int smallest, bool kept[3]);
