@@ -42,7 +42,7 @@ static mg_status_t build(run_t *r, double start) {
   const mg_problem_source_t files = {mg_input_load, &r->input};
   const double allocation = mg_now() - start;
   mg_progress("set-up");
-  MG_TRY(mg_problem_set_from(r->h, r->input.cells > 0 ? &files : NULL));
+  MG_TRY(mg_problem_set_from(r->h, r->input.n[0] > 0 ? &files : NULL));
   r->result.seconds_setup = mg_now() - start;
   mg_verbose("set-up: %.3f s, %.3f s of it for memory", r->result.seconds_setup, allocation);
   return mg_restart_check_problem(&r->params, &r->restart, r->input.checksum);

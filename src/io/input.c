@@ -4,6 +4,7 @@
 #include "formulas/index.h"
 #include "io/dump.h"
 #include "io/hdf5/h5.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,31 +103,46 @@ static mg_status_t find_field(const look_t *in, int field, mg_input_place_t *pla
   return find_walls(in, name, place);
 }
 
-/* Check that every field is a cube, all of the same size. from_before: the size set by an
- * earlier file, or 0. A mismatch between two files is a usage error; within one, the file is
- * wrong. */
+/* Check that all fields have the same size. from_before: it was set by an earlier file. A mismatch
+ * between two files is a usage error; within one, the file is wrong. */
 static mg_status_t take_size(const mg_input_source_t *source, const mg_input_place_t *place,
-                             const mg_h5_look_t *look, int32_t from_before, mg_input_t *input) {
-  const int64_t *n = look->size;
-  if (look->rank != 3 || n[0] != n[1] || n[0] != n[2])
-    return mg_error(
-        MG_ERR_IO,
-        "--%s=%s: %s has shape %lld x %lld x %lld in %d dimensions; it must be a cube of "
-        "n x n x n cells",
-        source->option, source->path, place->path, (long long)n[0], (long long)n[1],
-        (long long)n[2], look->rank);
-  if (n[0] < 1 || n[0] > MG_MAX_DIM)
-    return mg_error(MG_ERR_IO, "--%s=%s: %s has %lld cells per side; it must have 1 to %d",
-                    source->option, source->path, place->path, (long long)n[0], MG_MAX_DIM);
-  if (input->cells == 0) input->cells = (int32_t)n[0];
-  if (input->cells == n[0]) return MG_OK;
-  return mg_error(from_before > 0 ? MG_ERR_USAGE : MG_ERR_IO,
-                  "--%s=%s: %s has %lld cells per side, but other fields have %d; use one size",
-                  source->option, source->path, place->path, (long long)n[0], input->cells);
+                             const mg_h5_look_t *look, bool from_before, mg_input_t *input) {
+  int32_t n[3] = {0, 0, 0};
+  if (look->rank != 3)
+    return mg_error(MG_ERR_IO, "--%s=%s: %s has %d dimensions; it must have 3", source->option,
+                    source->path, place->path, look->rank);
+  for (int d = 0; d < 3; d++) {
+    const int64_t size = look->size[2 - d]; /* k is the first */
+    if (size < 1 || size > MG_MAX_DIM)
+      return mg_error(MG_ERR_IO, "--%s=%s: %s has %lld cells in %c; it must have 1 to %d",
+                      source->option, source->path, place->path, (long long)size, "xyz"[d],
+                      MG_MAX_DIM);
+    n[d] = (int32_t)size;
+  }
+  if (input->n[0] == 0) memcpy(input->n, n, sizeof n);
+  if (memcmp(input->n, n, sizeof n) == 0) return MG_OK;
+  return mg_error(from_before ? MG_ERR_USAGE : MG_ERR_IO,
+                  "--%s=%s: %s has %s cells, but other fields have %s; use one size",
+                  source->option, source->path, place->path, mg_grid(n).text,
+                  mg_grid(input->n).text);
+}
+
+/* Widths of the cells, if the file states them. */
+static mg_status_t take_widths(const look_t *in, mg_input_t *input) {
+  bool there;
+  double h[3];
+  MG_TRY(mg_h5_exists(in->file, "/VTKHDF", &there));
+  if (there) MG_TRY(mg_h5_has_attribute(in->file, "/VTKHDF", "Spacing", &there));
+  if (!there) return MG_OK;
+  MG_TRY(mg_h5_get_doubles(in->file, "/VTKHDF", "Spacing", h, 3));
+  for (int d = 0; d < 3; d++)
+    if (!(h[d] > 0.0) || !isfinite(h[d])) return MG_OK; /* of a program that ignores it */
+  memcpy(input->h, h, sizeof h);
+  return MG_OK;
 }
 
 static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source, mg_input_t *input) {
-  const int32_t from_before = input->cells;
+  const bool from_before = input->n[0] > 0;
   look_t in = {.source = source, .file = file};
   MG_TRY(read_list(&in));
   for (int field = source->from; field < source->end; field++) {
@@ -135,7 +151,7 @@ static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source, m
     MG_TRY(find_field(&in, field, place, &look));
     if (look.there) MG_TRY(take_size(source, place, &look, from_before, input));
   }
-  return MG_OK;
+  return input->h[0] == 0.0 ? take_widths(&in, input) : MG_OK;
 }
 
 /* Check that a problem has one kind of beta, and all of its components. */
@@ -191,7 +207,7 @@ mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input) {
   if (!mg_params_has_files(params)) return MG_OK;
   MG_TRY(MG_ON_ROOT(look_into_all(params, input)));
   MG_TRY(mg_comm_broadcast(mg_comm_world(), input, sizeof *input));
-  params->alpha_varies = input->place[MG_INPUT_ALPHA].path[0] != '\0';
+  if (input->place[MG_INPUT_ALPHA].path[0]) params->alpha_varies = true;
   return MG_OK;
 }
 
@@ -209,43 +225,52 @@ mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan
   const int32_t *n = plan->level[0].layout.n;
   const mg_input_source_t source =
       params->coefficients[0] ? mg_input_coefficients(params) : mg_input_rhs(params);
-  if (input->cells == 0 || (mg_is_cube(n) && input->cells == n[0])) return MG_OK;
+  if (input->n[0] == 0 || memcmp(input->n, n, sizeof input->n) == 0) return MG_OK;
   if (!mg_comm_is_root()) return MG_ERR_USAGE;
   if (params->restart[0] != '\0')
     return mg_error(
         MG_ERR_USAGE,
         "--restart=%s, or LOG2_BOX_DIM and BOXES_PER_RANK, give %s cells, but --%s=%s has "
-        "%d^3; use files of one grid size",
-        params->restart, mg_grid(n).text, source.option, source.path, input->cells);
-  return mg_error(MG_ERR_USAGE,
-                  "LOG2_BOX_DIM and BOXES_PER_RANK give %s cells, but --%s=%s has %d^3; drop or "
-                  "change them",
-                  mg_grid(n).text, source.option, source.path, input->cells);
+        "%s; use files of one grid size",
+        params->restart, mg_grid(n).text, source.option, source.path, mg_grid(input->n).text);
+  return mg_error(MG_ERR_USAGE, "%s %s cells, but --%s=%s has %s; drop or change %s",
+                  mg_params_has_cells(params) ? "--cells gives"
+                                              : "LOG2_BOX_DIM and BOXES_PER_RANK give",
+                  mg_grid(n).text, source.option, source.path, mg_grid(input->n).text,
+                  mg_params_has_cells(params) ? "it" : "them");
 }
 
 /* --- settings -------------------------------------------------------------------------- */
 
+/* Whether a grid is a cube of cubic cells, as far as the file states their widths. */
+static bool is_cube_of_cubes(const mg_input_t *input) {
+  const double *h = input->h, tolerance = 1e-6 * h[0];
+  return mg_is_cube(input->n) && fabs(h[1] - h[0]) <= tolerance && fabs(h[2] - h[0]) <= tolerance;
+}
+
+/* A grid that is no cube of boxes. */
+static void add_cells(mg_settings_t *list, const mg_input_t *input, const mg_params_t *params) {
+  char text[128];
+  snprintf(text, sizeof text, "%dx%dx%d", (int)input->n[0], (int)input->n[1], (int)input->n[2]);
+  mg_settings_add(list, "cells", text, true);
+  snprintf(text, sizeof text, "%.17g,%.17g,%.17g", input->h[0], input->h[1], input->h[2]);
+  if (input->h[0] > 0.0 && params->length[0] == 0.0) mg_settings_add(list, "spacing", text, false);
+}
+
 /* Use the largest possible boxes. Box size affects results only where fv4's wall formulas fall
  * back. */
-static mg_status_t add_size(mg_settings_t *list, const mg_input_source_t *source, int64_t cells,
-                            const mg_params_t *params, char *message, int message_size) {
+static mg_status_t add_size(mg_settings_t *list, const mg_input_source_t *source,
+                            const mg_input_t *input, const mg_params_t *params, char *message,
+                            int message_size) {
+  const int64_t cells = input->n[0];
   const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
   int64_t below, above, box = cells & -cells, boxes;
   int log2_box_dim;
-  char text[32];
   if (params->log2_box_dim != 0 || params->boxes_per_rank != 0) return MG_OK;
   mg_plan_nearest_sizes(cells, &below, &above);
-  if (below != cells) {
-    if (below > 0)
-      snprintf(text, sizeof text, "s are %lld and ", (long long)below);
-    else
-      snprintf(text, sizeof text, " is ");
-    snprintf(
-        message, (size_t)message_size,
-        "--%s=%.150s has %lld^3 cells; the cells per side must be a multiple of 16 with an odd "
-        "part of at most %d; the nearest size%s%lld",
-        source->option, source->path, (long long)cells, MG_MAX_ODD_PART, text, (long long)above);
-    return MG_ERR_USAGE;
+  if (mg_params_has_cells(params) || !is_cube_of_cubes(input) || below != cells) {
+    add_cells(list, input, params);
+    return MG_OK;
   }
   if (box > MG_MAX_BOX_DIM) box = MG_MAX_BOX_DIM;
   if (!mg_plan_find_boxes(cells, box, ranks, &log2_box_dim, &boxes)) {
@@ -271,7 +296,7 @@ static mg_status_t settings_of(const mg_input_source_t *source, const mg_params_
     return MG_ERR_USAGE;
   }
   MG_TRY(look_into(source, input));
-  return add_size(list, source, input->cells, params, message, message_size);
+  return add_size(list, source, input, params, message, message_size);
 }
 
 mg_status_t mg_input_coefficients_settings(const mg_params_t *params,

@@ -42,7 +42,8 @@ typedef struct {
 
 /** Contents of the files of --coefficients and --rhs. */
 typedef struct {
-  int32_t cells; /**< cells per side, as files hold cubes; 0 without files */
+  int32_t n[3]; /**< cells in i, j, k; 0 without files */
+  double h[3];  /**< widths that a file states; 0 if none does */
   mg_input_place_t place[MG_N_INPUTS];
   int64_t checksum; /**< of all loaded values */
 } mg_input_t;

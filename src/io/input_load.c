@@ -1,6 +1,7 @@
 /* Read the fields of a user-defined problem, check them, and copy them to the finest level. */
 #include "base/alloc.h"
 #include "base/log.h"
+#include "formulas/coefficients.h"
 #include "formulas/walls.h"
 #include "io/boundary_faces_io.h"
 #include "io/checksum.h"
@@ -21,23 +22,32 @@ typedef struct {
   const mg_input_place_t *place;
   mg_slabs_t *slabs;
   mg_h5_data_t data, sums;
-  int32_t n;      /* cells per side: files hold cubes */
+  int32_t n[3];   /* cells in i, j, k */
   bool is_signed; /* f: any sign, or zero */
   bool may_be_0;  /* alpha */
   uint64_t *want; /* expected checksums of a round's planes */
   float *floats;  /* one plane */
   double *cells;  /* a round's planes and the plane below them, for cell-centered betas */
   double *wall;   /* the faces at an upper wall, as far as this rank knows them */
+  int64_t faces;  /* of the largest wall */
   uint64_t checksum;
   double largest;
-  int32_t bad_plane; /* n: none; n - 1 also covers the wall behind it */
+  int32_t bad_plane; /* n[2]: none; n[2] - 1 also covers the wall behind it */
   int64_t bad_cell;  /* within the plane or wall */
+  int32_t bad_row;   /* cells in a row of the plane or wall */
   double bad_value;
   bool bad_wall, damaged;
 } field_t;
 
 static int64_t plane_cells(const field_t *f) {
-  return (int64_t)f->n * f->n;
+  return (int64_t)f->n[0] * f->n[1];
+}
+
+/* Faces of a wall normal to d: n[1] rows of n[0]. */
+static int64_t wall_size(const field_t *f, int d, int32_t n[2]) {
+  n[0] = f->n[d == 0 ? 1 : 0];
+  n[1] = f->n[d == 2 ? 1 : 2];
+  return (int64_t)n[0] * n[1];
 }
 
 /* Products and sums of values within these limits neither overflow nor underflow. */
@@ -49,21 +59,23 @@ static bool is_allowed(const field_t *f, double value) {
 }
 
 /* Record the first invalid cell of the first plane that has one. */
-static void blame(field_t *f, const double *cells, int32_t plane, bool wall) {
+static void blame(field_t *f, const double *cells, int32_t row, int32_t plane, bool wall) {
   int64_t c = 0;
-  if (f->bad_plane < f->n) return;
+  if (f->bad_plane < f->n[2]) return;
   while (is_allowed(f, cells[c]))
     c++;
   f->bad_plane = plane;
   f->bad_cell = c;
+  f->bad_row = row;
   f->bad_value = cells[c];
   f->bad_wall = wall;
 }
 
-static void check_values(field_t *f, const double *cells, int32_t plane, bool wall) {
+/* n values in rows; they are a plane of cells, or a wall behind it. */
+static void check_values(field_t *f, const double *cells, int64_t n, int32_t row, int32_t plane,
+                         bool wall) {
   const double lowest = f->is_signed ? -max_value : min_value;
   const double other = f->may_be_0 ? 0.0 : lowest; /* one more allowed value */
-  const int64_t n = plane_cells(f);
   double largest = f->largest;
   int64_t bad = 0;
 #pragma omp parallel for simd reduction(max : largest) reduction(+ : bad)
@@ -73,7 +85,7 @@ static void check_values(field_t *f, const double *cells, int32_t plane, bool wa
     bad += !((cells[c] >= lowest && cells[c] <= max_value) || cells[c] == other); /* NaN too */
   }
   f->largest = largest;
-  if (bad > 0) blame(f, cells, plane, wall);
+  if (bad > 0) blame(f, cells, row, plane, wall);
 }
 
 /* Compare with the checksum in the file, computed from the values as stored there. */
@@ -87,7 +99,7 @@ static void compare_checksum(field_t *f, const double *cells, int32_t plane, uin
       f->floats[c] = (float)cells[c];
     got = mg_checksum_floats(f->floats, n, (uint64_t)(plane * n));
   }
-  if (got == want || f->bad_plane < f->n) return;
+  if (got == want || f->bad_plane < f->n[2]) return;
   f->bad_plane = plane;
   f->damaged = true;
 }
@@ -96,12 +108,12 @@ static void compare_checksum(field_t *f, const double *cells, int32_t plane, uin
 static mg_status_t judge(const field_t *f) {
   double first = f->bad_plane;
   MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
-  if (first >= f->n) return MG_OK;
+  if (first >= f->n[2]) return MG_OK;
   if (first != f->bad_plane) return MG_ERR_IO;
   if (f->damaged)
     return mg_error(MG_ERR_IO, "--%s=%s: plane %d of %s is damaged: its checksum does not match",
                     f->option, f->file_path, f->bad_plane, f->name);
-  const long long j = f->bad_cell / f->n, i = f->bad_cell % f->n;
+  const long long j = f->bad_cell / f->bad_row, i = f->bad_cell % f->bad_row;
   char value[32] = "nan", place[128];
   if (!isnan(f->bad_value)) snprintf(value, sizeof value, "%g", f->bad_value);
   if (f->bad_wall)
@@ -123,7 +135,7 @@ static void check_planes(field_t *f, const mg_slab_t *slab) {
     const double *cells = slab->cells + k * n;
     const uint64_t checksum = mg_checksum_doubles(cells, n, (uint64_t)(plane * n));
     compare_checksum(f, cells, plane, checksum, f->want[k]);
-    check_values(f, cells, plane, false);
+    check_values(f, cells, n, f->n[0], plane, false);
     f->checksum += checksum;
   }
 }
@@ -150,37 +162,47 @@ static mg_status_t read_cells(field_t *f, mg_vector_t vec) {
 /* Copy the last cells or faces of a slab in direction d to their place in the upper wall. */
 static void keep_last(const field_t *f, const mg_slab_t *slab, const double *cells, int d,
                       double *wall) {
-  const int64_t n = f->n, plane = plane_cells(f);
+  const int64_t n0 = f->n[0], n1 = f->n[1], plane = plane_cells(f), row = d == 0 ? n1 : n0;
   for (int32_t k = 0; k < slab->n; k++) {
     const double *from = cells + k * plane;
     const int64_t global = slab->first + k;
-    if (d == 2 && global == n - 1) memcpy(wall, from, (size_t)plane * sizeof *wall);
-    for (int64_t c = 0; d < 2 && c < n; c++)
-      wall[global * n + c] = d == 0 ? from[c * n + n - 1] : from[(n - 1) * n + c];
+    if (d == 2 && global == f->n[2] - 1) memcpy(wall, from, (size_t)plane * sizeof *wall);
+    for (int64_t c = 0; d < 2 && c < row; c++)
+      wall[global * row + c] = d == 0 ? from[c * n0 + n0 - 1] : from[(n1 - 1) * n0 + c];
   }
+}
+
+/* Stored face betas hold the widths of the cells. */
+static void scale_faces(const field_t *f, int d, double *faces, int64_t n) {
+  const double metric = mg_face_metric(f->h->level[0].store.view.h, d);
+  for (int64_t c = 0; metric != 1.0 && c < n; c++)
+    faces[c] *= metric;
 }
 
 /* Fill the upper faces of patches: from the next patch, or at the upper wall from the ranks'
  * known values. */
 static mg_status_t close_faces(field_t *f, int d, double *wall) {
   mg_level_t *level = &f->h->level[0];
+  int32_t n[2];
+  scale_faces(f, d, wall, wall_size(f, d, n));
   if (level->comm) MG_TRY(mg_halo(level, MG_BETA_I + d, false));
   if (mg_is_periodic(&level->store.view, d)) return MG_OK;
   return mg_boundary_faces_put(level, d, wall);
 }
 
 /* Read the stored checksums of a wall's rows. */
-static mg_status_t read_wall_sums(field_t *f, uint64_t *sums) {
+static mg_status_t read_wall_sums(field_t *f, int32_t rows, uint64_t *sums) {
   char path[MG_INPUT_PATH_MAX];
   snprintf(path, sizeof path, "/HPGMG/checksums/walls/%s", f->name);
-  return mg_dataset_move(f->file, path, MG_H5_UINT64, 1, &f->n, false, sums);
+  return mg_dataset_move(f->file, path, MG_H5_UINT64, 1, &rows, false, sums);
 }
 
 /* On rank 0, which has the wall. Its checksums count towards the problem's checksum, stored or
  * not. */
-static mg_status_t compare_wall_sums(field_t *f, const char *path, const uint64_t *want) {
-  const int64_t n = f->n;
-  for (int64_t row = 0; row < n; row++) {
+static mg_status_t compare_wall_sums(field_t *f, const char *path, const int32_t size[2],
+                                     const uint64_t *want) {
+  const int64_t n = size[0];
+  for (int64_t row = 0; row < size[1]; row++) {
     const uint64_t sum = mg_checksum_doubles(f->wall + row * n, n, (uint64_t)(row * n));
     if (f->place->has_wall_checksums && sum != want[row])
       return mg_error(MG_ERR_IO, "--%s=%s: row %lld of %s is damaged: its checksum does not match",
@@ -190,38 +212,41 @@ static mg_status_t compare_wall_sums(field_t *f, const char *path, const uint64_
   return MG_OK;
 }
 
-static mg_status_t check_wall_sums(field_t *f, const char *path) {
+static mg_status_t check_wall_sums(field_t *f, const char *path, const int32_t n[2]) {
   uint64_t *want;
-  mg_status_t status = mg_comm_agree(mg_new(&want, f->n, "checksums"));
-  if (status == MG_OK && f->place->has_wall_checksums) status = read_wall_sums(f, want);
-  if (status == MG_OK && mg_comm_is_root()) status = compare_wall_sums(f, path, want);
+  mg_status_t status = mg_comm_agree(mg_new(&want, n[1], "checksums"));
+  if (status == MG_OK && f->place->has_wall_checksums) status = read_wall_sums(f, n[1], want);
+  if (status == MG_OK && mg_comm_is_root()) status = compare_wall_sums(f, path, n, want);
   free(want);
   return mg_comm_agree(status);
 }
 
-static mg_status_t read_walls(field_t *f) {
+static mg_status_t read_walls(field_t *f, int d) {
   char path[MG_INPUT_PATH_MAX];
   mg_h5_data_t data;
+  int32_t n[2];
+  const int64_t faces = wall_size(f, d, n);
   snprintf(path, sizeof path, "/HPGMG/walls/%s", f->name);
-  MG_TRY(mg_comm_agree(mg_h5_data_open_numbers(f->file, path, 2, (int32_t[]){f->n, f->n}, &data)));
-  memset(f->wall, 0, (size_t)plane_cells(f) * sizeof *f->wall);
+  MG_TRY(mg_comm_agree(mg_h5_data_open_numbers(f->file, path, 2, n, &data)));
+  memset(f->wall, 0, (size_t)faces * sizeof *f->wall);
   const mg_status_t status =
-      mg_comm_agree(mg_h5_read_planes(f->file, &data, 0, mg_comm_is_root() ? f->n : 0, f->wall));
+      mg_comm_agree(mg_h5_read_planes(f->file, &data, 0, mg_comm_is_root() ? n[1] : 0, f->wall));
   MG_TRY(mg_status_worst(status, mg_comm_agree(mg_h5_data_close(f->file, &data))));
-  MG_TRY(check_wall_sums(f, path));
-  if (mg_comm_is_root()) check_values(f, f->wall, f->n - 1, true);
+  MG_TRY(check_wall_sums(f, path, n));
+  if (mg_comm_is_root()) check_values(f, f->wall, faces, n[0], f->n[2] - 1, true);
   return judge(f);
 }
 
 static mg_status_t read_faces(field_t *f, int d) {
-  memset(f->wall, 0, (size_t)plane_cells(f) * sizeof *f->wall);
+  memset(f->wall, 0, (size_t)f->faces * sizeof *f->wall);
   for (int round = 0; round < mg_slabs_rounds(f->slabs); round++) {
     mg_slab_t slab;
     MG_TRY(read_round(f, round, &slab));
     keep_last(f, &slab, slab.cells, d, f->wall);
+    scale_faces(f, d, slab.cells, slab.n * plane_cells(f));
     MG_TRY(mg_comm_agree_or_end(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
   }
-  if (f->place->has_walls && !mg_params_is_periodic(&f->h->params, d)) MG_TRY(read_walls(f));
+  if (f->place->has_walls && !mg_params_is_periodic(&f->h->params, d)) MG_TRY(read_walls(f, d));
   return close_faces(f, d, f->wall);
 }
 
@@ -234,14 +259,17 @@ static double harmonic(double a, double b) {
  * below the slab. At a wall, the face takes the cell's value, since only half a cell lies on
  * that side. */
 static void average(const field_t *f, const mg_slab_t *slab, int d, bool periodic) {
-  const int64_t n = f->n, plane = plane_cells(f), stride = d == 0 ? 1 : d == 1 ? n : plane;
-  const int64_t around = periodic ? (n - 1) * stride : 0;
+  const int64_t n = f->n[0], rows = f->n[1], plane = plane_cells(f),
+                stride = d == 0   ? 1
+                         : d == 1 ? n
+                                  : plane;
+  const int64_t around = periodic ? (f->n[d] - 1) * stride : 0;
 #pragma omp parallel for
-  for (int64_t row = 0; row < slab->n * n; row++) {
+  for (int64_t row = 0; row < slab->n * rows; row++) {
     const double *cell = f->cells + plane + row * n;
     double *face = slab->cells + row * n;
     for (int64_t i = 0; i < n; i++) {
-      const bool first = d == 0 ? i == 0 : d == 1 && row % n == 0;
+      const bool first = d == 0 ? i == 0 : d == 1 && row % rows == 0;
       face[i] = harmonic(cell[i + (first ? around : -stride)], cell[i]);
     }
   }
@@ -249,14 +277,14 @@ static void average(const field_t *f, const mg_slab_t *slab, int d, bool periodi
 
 /* Read the plane below a slab; at a wall, the slab's own first plane. */
 static mg_status_t read_below(field_t *f, const mg_slab_t *slab, bool periodic) {
-  const int32_t below = slab->first > 0 ? slab->first - 1 : periodic ? f->n - 1 : 0;
+  const int32_t below = slab->first > 0 ? slab->first - 1 : periodic ? f->n[2] - 1 : 0;
   return mg_comm_agree(mg_h5_read_planes(f->file, &f->data, below, slab->n > 0 ? 1 : 0, f->cells));
 }
 
 static mg_status_t read_beta(field_t *f) {
   const size_t plane = (size_t)plane_cells(f);
-  double *wall[3] = {f->wall, f->wall + plane, f->wall + 2 * plane};
-  memset(f->wall, 0, 3 * plane * sizeof *f->wall);
+  double *wall[3] = {f->wall, f->wall + f->faces, f->wall + 2 * f->faces};
+  memset(f->wall, 0, 3 * (size_t)f->faces * sizeof *f->wall);
   for (int round = 0; round < mg_slabs_rounds(f->slabs); round++) {
     mg_slab_t slab;
     MG_TRY(read_round(f, round, &slab));
@@ -265,6 +293,7 @@ static mg_status_t read_beta(field_t *f) {
     for (int d = 0; d < 3; d++) {
       keep_last(f, &slab, f->cells + plane, d, wall[d]);
       average(f, &slab, d, mg_params_is_periodic(&f->h->params, d));
+      scale_faces(f, d, slab.cells, slab.n * plane_cells(f));
       MG_TRY(mg_comm_agree_or_end(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
     }
   }
@@ -292,16 +321,20 @@ static mg_status_t allocate(field_t *f, int field) {
   MG_TRY(mg_new(&f->want, planes, "checksums"));
   if (f->place->is_float) MG_TRY(mg_new(&f->floats, plane, "input planes"));
   if (cells) MG_TRY(mg_new(&f->cells, (planes + 1) * plane, "input planes"));
-  return walls ? mg_new(&f->wall, (cells ? 3 : 1) * plane, "input planes") : MG_OK;
+  for (int d = 0; d < 3; d++) {
+    int32_t n[2];
+    const int64_t faces = wall_size(f, d, n);
+    f->faces = faces > f->faces ? faces : f->faces;
+  }
+  return walls ? mg_new(&f->wall, (cells ? 3 : 1) * f->faces, "input planes") : MG_OK;
 }
 
 static mg_status_t open_data(field_t *f) {
   char path[MG_INPUT_PATH_MAX];
-  MG_TRY(mg_comm_agree(mg_h5_data_open_numbers(f->file, f->place->path, 3,
-                                               (int32_t[]){f->n, f->n, f->n}, &f->data)));
+  MG_TRY(mg_comm_agree(mg_h5_data_open_numbers(f->file, f->place->path, 3, f->n, &f->data)));
   if (!f->place->has_checksums) return MG_OK;
   snprintf(path, sizeof path, "/HPGMG/checksums/level_0/%s", f->name);
-  return mg_comm_agree(mg_h5_data_open(f->file, path, MG_H5_UINT64, 1, &f->n, &f->sums));
+  return mg_comm_agree(mg_h5_data_open(f->file, path, MG_H5_UINT64, 1, &f->n[2], &f->sums));
 }
 
 /* Sum over all ranks. Fields have different weights, so that swapping two changes the checksum. */
@@ -344,8 +377,8 @@ static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, in
                .place = &input->place[field],
                .data = {.id = -1},
                .sums = {.id = -1},
-               .n = input->cells,
-               .bad_plane = input->cells,
+               .n = {input->n[0], input->n[1], input->n[2]},
+               .bad_plane = input->n[2],
                .is_signed = field == MG_INPUT_F,
                .may_be_0 = field == MG_INPUT_ALPHA};
   MG_TRY(mg_slabs_create(&h->level[0], mg_h5_ranks(), &f.slabs));

@@ -179,7 +179,7 @@ static void choose_grid(mg_parser_t *parser) {
 /* Reject what a grid of any size cannot have. */
 static mg_status_t check_cells(mg_parser_t *parser) {
   static const mg_option_id_t excluded[] = {MG_OPT_LOG2_BOX_DIM, MG_OPT_BOXES_PER_RANK,
-                                            MG_OPT_COEFFICIENTS, MG_OPT_RHS, MG_OPT_OFFICIAL};
+                                            MG_OPT_OFFICIAL};
   char cells[256], label[256];
   if (!mg_params_has_cells(parser->params)) return MG_OK;
   mg_parser_label(parser, &mg_options[MG_OPT_CELLS], cells, (int)sizeof cells);

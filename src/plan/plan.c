@@ -217,6 +217,12 @@ static mg_level_plan_t *add_general(mg_plan_t *plan, const mg_params_t *params) 
 static mg_status_t build_general(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                  char *message, int message_size) {
   const int64_t most = params->finest_ranks > 0 ? min64(ranks, params->finest_ranks) : ranks;
+  if (params->op == MG_OPERATOR_FV4) {
+    snprintf(message, (size_t)message_size,
+             "fv4 needs a cube of boxes; a grid of %dx%dx%d cells requires --operator=fv2 or 7pt",
+             (int)params->cells[0], (int)params->cells[1], (int)params->cells[2]);
+    return MG_ERR_USAGE;
+  }
   const __int128 cells = (__int128)params->cells[0] * params->cells[1] * params->cells[2];
   if (cells > (__int128)ranks << MG_MAX_LOG2_SHARE) {
     snprintf(message, (size_t)message_size,

@@ -178,7 +178,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   MUST(shape || plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_INTERNAL);
   MUST(mg_hierarchy_create(&params, &plan, &h));
   const mg_problem_source_t files = {mg_input_load, &input};
-  MUST(mg_problem_set_from(h, source ? source : input.cells > 0 ? &files : NULL));
+  MUST(mg_problem_set_from(h, source ? source : input.n[0] > 0 ? &files : NULL));
   return h;
 }
 
