@@ -78,7 +78,9 @@ static double sin7_second(double s) {
 
 static double rhs_of_cell(const problem_t *p, int i, int j, int k) {
   const double h = p->h, *s = p->sine[1];
-  if (!p->fv2) return mg_rhs_point(0.0, false, h * (i + 0.5), h * (j + 0.5), h * (k + 0.5));
+  const mg_widths_t unit_cube = {{1.0, 1.0, 1.0}};
+  if (!p->fv2)
+    return mg_rhs_point(0.0, false, unit_cube, h * (i + 0.5), h * (j + 0.5), h * (k + 0.5));
   return mg_rhs_fv(h * h, sin7(s[i]), sin7(s[j]), sin7(s[k]), sin7_second(s[i]), sin7_second(s[j]),
                    sin7_second(s[k]));
 }
