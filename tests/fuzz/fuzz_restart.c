@@ -52,8 +52,8 @@ static mg_status_t look_for_fields(void) {
   snprintf(params.rhs, sizeof params.rhs, "%s", path);
   const mg_status_t status =
       mg_input_coefficients_settings(&params, settings, &n, message, (int)sizeof message);
-  if (status == MG_OK && n < 9) abort();
-  if (mg_input_open(&params, &input) == MG_OK && input.cells == 0) abort();
+  if (status == MG_OK && n < 5) abort();
+  if (mg_input_open(&params, &input) == MG_OK && input.n[0] == 0) abort();
   return status;
 }
 

@@ -62,7 +62,7 @@ completes() {
 }
 completes '--smoother= --smooths=' --smoot
 completes l1jacobi --smoother = l1
-completes 'dirichlet periodic' --boundary =
+completes 'dirichlet neumann periodic robin' --boundary =
 complete=_hpgmg_bench
 completes '--quick --quiet' --qui
 completes 'cuda cpu' --device = c

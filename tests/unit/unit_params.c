@@ -205,8 +205,6 @@ static void test_bad_cells(void) {
       {"--spacing=1,1,1 7 8", "--spacing requires --cells"},
       {"--cells=3x3x3 7 8", "--cells cannot be combined with LOG2_BOX_DIM; remove one of them"},
       {"--cells=3x3x3 --official", "--cells cannot be combined with --official"},
-      {"--cells=3x3x3 --rhs=f.hdf", "--cells cannot be combined with --rhs"},
-      {"--cells=3x3x3 --coefficients=f.hdf", "--cells cannot be combined with --coefficients"},
       {"--cells=3x3x3 --operator=fv4", "--cells requires --operator=fv2 or 7pt"},
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
