@@ -181,7 +181,7 @@ static void children_strip(const mg_view_t *fine, int patch, int k, int j0, int 
 
 mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
                                mg_vector_t dst, mg_interpolation_t kind, bool add) {
-  const bool halves = mg_halves(fine->n, coarse->n);
+  const bool halves = mg_doubles(fine->n, coarse->n);
   const int threads = mg_cpu_threads(halves ? coarse : fine);
   mg_cpu_interpolation_job_t job;
   MG_TRY(mg_cpu_interpolation_job(coarse, src, fine, dst, kind, add, threads, &job));

@@ -43,14 +43,15 @@ static void children_strip(const mg_view_t *coarse, int patch, int k, int j0, in
 mg_status_t mg_cpu_restrict_cells(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
                                   mg_vector_t dst) {
   job_t job = {.fine = fine, .src = src, .dst = dst};
-  mg_cpu_strips(coarse, mg_halves(fine->n, coarse->n) ? cells_strip : children_strip, &job);
+  mg_cpu_strips(coarse, mg_doubles(fine->n, coarse->n) ? cells_strip : children_strip, &job);
   return MG_OK;
 }
 
 /* Faces of a patch between levels of any sizes. */
 static void child_faces(const mg_patch_t *p, int d, const mg_patch_t *c, mg_vector_t dst,
-                        const double *factor) {
+                        const double *factor, int threads) {
   const int n[3] = {c->n[0] + (d == 0), c->n[1] + (d == 1), c->n[2] + (d == 2)};
+#pragma omp parallel for num_threads(threads) if (threads > 1)
   for (int k = 0; k < n[2]; k++)
     for (int j = 0; j < n[1]; j++)
       for (int i = 0; i < n[0]; i++)
@@ -64,7 +65,7 @@ mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t 
   for (int q = 0; q < fine->n_patches; q++) {
     const mg_patch_t *p = &fine->patch[q], *c = &coarse->patch[q];
     if (factor) {
-      child_faces(p, d, c, dst, factor);
+      child_faces(p, d, c, dst, factor, mg_cpu_threads(coarse));
       continue;
     }
     const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};

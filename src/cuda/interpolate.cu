@@ -171,7 +171,7 @@ static void launch_any(const mg_patch_t &c, mg_vector_t src, const mg_patch_t &f
 
 mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
                                 mg_vector_t dst, mg_interpolation_t kind, bool add) {
-  const bool halves = mg_halves(fine->n, coarse->n);
+  const bool halves = mg_doubles(fine->n, coarse->n);
   for (int q = 0; q < coarse->n_patches; q++) {
     const mg_patch_t &c = coarse->patch[q], &f = fine->patch[q];
     if (!halves)

@@ -34,7 +34,7 @@ static __global__ void __launch_bounds__(256)
 
 mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
                                    mg_vector_t dst) {
-  const bool halves = mg_halves(fine->n, coarse->n);
+  const bool halves = mg_doubles(fine->n, coarse->n);
   for (int q = 0; q < fine->n_patches; q++) {
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape);

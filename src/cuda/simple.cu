@@ -132,7 +132,7 @@ static __global__ void restrict_cells_kernel(mg_patch_t fine, mg_vector_t src, m
 
 static mg_status_t restrict_cells(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
                                   mg_vector_t dst) {
-  if (!mg_halves(fine->n, coarse->n)) return mg_cuda_restrict_cells(fine, src, coarse, dst);
+  if (!mg_doubles(fine->n, coarse->n)) return mg_cuda_restrict_cells(fine, src, coarse, dst);
   for (int q = 0; q < fine->n_patches; q++)
     MG_TRY(launch("restrict_cells", coarse->patch[q].n, restrict_cells_kernel, fine->patch[q], src,
                   coarse->patch[q], dst));
@@ -169,7 +169,8 @@ static __global__ void interpolate_kernel(mg_patch_t coarse, mg_vector_t src, mg
 
 static mg_status_t interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
                                mg_vector_t dst, mg_interpolation_t kind, bool add) {
-  if (!mg_halves(fine->n, coarse->n)) return mg_cuda_interpolate(coarse, src, fine, dst, kind, add);
+  if (!mg_doubles(fine->n, coarse->n))
+    return mg_cuda_interpolate(coarse, src, fine, dst, kind, add);
   for (int q = 0; q < fine->n_patches; q++)
     MG_TRY(launch("interpolate", fine->patch[q].n, interpolate_kernel, coarse->patch[q], src,
                   fine->patch[q], dst, kind, add));

@@ -16,6 +16,11 @@ MG_INLINE mg_real_t mg_a_at(const mg_view_t *v, const mg_patch_t *p, ptrdiff_t a
   return v->alpha_varies ? p->vec[MG_ALPHA][at] : MG_REAL(v->a);
 }
 
+/** True if n is twice `half` in each direction. */
+MG_INLINE bool mg_doubles(const int32_t n[3], const int32_t half[3]) {
+  return n[0] == 2 * half[0] && n[1] == 2 * half[1] && n[2] == 2 * half[2];
+}
+
 MG_INLINE bool mg_is_cube(const int32_t n[3]) {
   return n[0] == n[1] && n[0] == n[2];
 }

@@ -6,12 +6,8 @@
 #ifndef MG_TRANSFER_FORMULAS_H
 #define MG_TRANSFER_FORMULAS_H
 
+#include "formulas/index.h"
 #include "formulas/stencil.h"
-
-/** Whether a coarse level of n_coarse cells has half the cells in each direction. */
-MG_INLINE bool mg_halves(const int32_t n[3], const int32_t n_coarse[3]) {
-  return n[0] == 2 * n_coarse[0] && n[1] == 2 * n_coarse[1] && n[2] == 2 * n_coarse[2];
-}
 
 /** Children of a coarse cell in one direction: the first one, and their number. */
 typedef struct {

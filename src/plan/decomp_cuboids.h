@@ -2,6 +2,7 @@
 #ifndef MG_DECOMP_CUBOIDS_H
 #define MG_DECOMP_CUBOIDS_H
 
+#include "formulas/index.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -52,11 +53,6 @@ static inline mg_cuboid_t mg_layout_cells(const mg_layout_t *layout, const mg_cu
     c.n[d] = boxes->n[d] * w < rest ? boxes->n[d] * w : rest;
   }
   return c;
-}
-
-/** True if n is twice `half` in each direction. */
-static inline bool mg_doubles(const int32_t n[3], const int32_t half[3]) {
-  return n[0] == 2 * half[0] && n[1] == 2 * half[1] && n[2] == 2 * half[2];
 }
 
 /** Total number of boxes. */
