@@ -48,10 +48,11 @@ mg_status_t mg_cpu_restrict_cells(const mg_view_t *fine, mg_vector_t src, const 
 }
 
 /* Faces of a patch between levels of any sizes. */
-static void child_faces(const mg_patch_t *p, int d, const mg_patch_t *c, mg_vector_t dst,
-                        const double *factor, int threads) {
+static void child_faces(const mg_view_t *fine, int q, int d, const mg_view_t *coarse,
+                        mg_vector_t dst, const double *factor) {
+  const mg_patch_t *p = &fine->patch[q], *c = &coarse->patch[q];
   const int n[3] = {c->n[0] + (d == 0), c->n[1] + (d == 1), c->n[2] + (d == 2)};
-#pragma omp parallel for num_threads(threads) if (threads > 1)
+#pragma omp parallel for num_threads(mg_cpu_threads(coarse)) if (mg_cpu_threads(coarse) > 1)
   for (int k = 0; k < n[2]; k++)
     for (int j = 0; j < n[1]; j++)
       for (int i = 0; i < n[0]; i++)
@@ -63,11 +64,11 @@ static void child_faces(const mg_patch_t *p, int d, const mg_patch_t *c, mg_vect
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                   mg_vector_t dst, const double *factor) {
   for (int q = 0; q < fine->n_patches; q++) {
-    const mg_patch_t *p = &fine->patch[q], *c = &coarse->patch[q];
     if (factor) {
-      child_faces(p, d, c, dst, factor, mg_cpu_threads(coarse));
+      child_faces(fine, q, d, coarse, dst, factor);
       continue;
     }
+    const mg_patch_t *p = &fine->patch[q], *c = &coarse->patch[q];
     const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
     const ptrdiff_t t1 = stride[d == 0 ? 1 : 0], t2 = stride[d == 2 ? 1 : 2];
     const int n[3] = {c->n[0] + (d == 0), c->n[1] + (d == 1), c->n[2] + (d == 2)};
