@@ -152,30 +152,58 @@ static const mg_real_t *combine_side(mg_interpolation_t kind, const mg_real_t *c
   return out;
 }
 
+/* Set cells [i0, i1) of a fine row, which are single or pairs, from a row of the coarse patch. */
+static void expand_any(const mg_cpu_interpolation_job_t *job, const mg_real_t *t, int i0, int i1,
+                       bool pairs, mg_real_t *out) {
+  const int n = pairs ? (i1 - i0) / 2 : 0;
+  if (n > 0) expand(job->kind, t, n, out + i0, job->add);
+  for (int i = i0 + 2 * n; i < i1; i++) { /* in the place of a coarse cell */
+    const mg_real_t value = t[i - i0 - n];
+    out[i] = job->add ? out[i] + value : value;
+  }
+}
+
+static int clamp(int x, int low, int high) {
+  return x < low ? low : x > high ? high : x;
+}
+
+static void expand_row(const mg_cpu_interpolation_job_t *job, const mg_patch_t *p,
+                       const mg_patch_t *c, const mg_real_t *t, mg_real_t *out) {
+  const mg_singles_t *s = &job->fine->single[0];
+  int at = 0;
+  for (int r = 0; at < p->n[0]; r++) {
+    const int begin = r < 2 ? clamp(s->begin[r] - p->lo[0], at, p->n[0]) : p->n[0],
+              end = r < 2 ? clamp(s->end[r] - p->lo[0], begin, p->n[0]) : p->n[0];
+    expand_any(job, t + mg_parent(s, p->lo[0] + at) - c->lo[0], at, begin, true, out);
+    expand_any(job, t + mg_parent(s, p->lo[0] + begin) - c->lo[0], begin, end, false, out);
+    at = end;
+  }
+}
+
 /* The same between levels of any sizes, for a strip of the fine level (formulas/transfer.h). */
 static void children_strip(const mg_view_t *fine, int patch, int k, int j0, int j1, void *arg) {
   const mg_cpu_interpolation_job_t *job = arg;
   const mg_patch_t *p = &fine->patch[patch], *c = &job->coarse->patch[patch];
+  const mg_singles_t *in_j = &fine->single[1], *in_k = &fine->single[2];
   const bool p0 = job->kind == MG_INTERPOLATE_P0;
-  const int side_k = p0 ? 0 : mg_child_side(p->n[2], c->n[2], k), nc = c->n[0],
-            pairs = p->n[0] == nc ? 0 : p->n[0] / 2;
+  const int32_t k_all = p->lo[2] + k;
+  const int side_k = p0 ? 0 : mg_child_side(in_k, fine->n[2], k_all);
   mg_real_t *mine =
       p0 ? NULL : job->scratch + mg_cpu_thread() * (LINES + 1) * job->row_values + PAD;
   for (int j = j0; j < j1; j++) {
-    const int side_j = p0 ? 0 : mg_child_side(p->n[1], c->n[1], j), reach = side_j ? 1 : 0;
-    const mg_real_t *const x = mg_cell(c, job->src, 0, mg_parent(p->n[1], c->n[1], j),
-                                       mg_parent(p->n[2], c->n[2], k)),
+    const int32_t j_all = p->lo[1] + j;
+    const int side_j = p0 ? 0 : mg_child_side(in_j, fine->n[1], j_all), reach = side_j ? 1 : 0;
+    const mg_real_t *const x = mg_cell(c, job->src, 0, mg_parent(in_j, j_all) - c->lo[1],
+                                       mg_parent(in_k, k_all) - c->lo[2]),
                            *rows[3] = {NULL};
     for (int dj = -reach; dj <= reach; dj++) {
       const mg_real_t *const at = x + dj * c->jstride, *const planes[3] = {at - c->kstride, at,
                                                                            at + c->kstride};
-      rows[dj + 1] = combine_side(job->kind, planes, side_k, nc, mine + (dj + 1) * job->row_values);
+      rows[dj + 1] =
+          combine_side(job->kind, planes, side_k, c->n[0], mine + (dj + 1) * job->row_values);
     }
-    const mg_real_t *t = combine_side(job->kind, rows, side_j, nc, mine + 3 * job->row_values);
-    mg_real_t *out = mg_cell(p, job->dst, 0, j, k);
-    if (pairs > 0) expand(job->kind, t, pairs, out, job->add);
-    for (int i = 2 * pairs; i < p->n[0]; i++) /* in the place of a coarse cell */
-      out[i] = job->add ? out[i] + t[i - pairs] : t[i - pairs];
+    const mg_real_t *t = combine_side(job->kind, rows, side_j, c->n[0], mine + 3 * job->row_values);
+    expand_row(job, p, c, t, mg_cell(p, job->dst, 0, j, k));
   }
 }
 

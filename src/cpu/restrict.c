@@ -27,13 +27,13 @@ static void children_strip(const mg_view_t *coarse, int patch, int k, int j0, in
   const job_t *job = arg;
   const mg_patch_t *p = &job->fine->patch[patch], *c = &coarse->patch[patch];
   const mg_real_t weight = mg_child_weight(job->fine->n, coarse->n);
-  const mg_children_t in_k = mg_children(p->n[2], c->n[2], k);
+  const mg_children_t in_k = mg_children(job->fine, p, c, 2, k);
   for (int j = j0; j < j1; j++) {
-    const mg_children_t in_j = mg_children(p->n[1], c->n[1], j);
+    const mg_children_t in_j = mg_children(job->fine, p, c, 1, j);
     const mg_real_t *x = mg_cell(p, job->src, 0, in_j.first, in_k.first);
     mg_real_t *out = mg_cell(c, job->dst, 0, j, k);
     for (int i = 0; i < c->n[0]; i++) {
-      const mg_children_t in_i = mg_children(p->n[0], c->n[0], i);
+      const mg_children_t in_i = mg_children(job->fine, p, c, 0, i);
       out[i] =
           weight * mg_sum_children(x + in_i.first, p->jstride, p->kstride, in_i.n, in_j.n, in_k.n);
     }
@@ -57,8 +57,7 @@ static void child_faces(const mg_view_t *fine, int q, int d, const mg_view_t *co
     for (int j = 0; j < n[1]; j++)
       for (int i = 0; i < n[0]; i++)
         *mg_cell(c, dst, i, j, k) =
-            mg_restrict_face(p->vec[MG_BETA_I + d], p->jstride, p->kstride, p->n, c->n, d,
-                             (const int[3]){i, j, k}, factor + c->lo[d]);
+            mg_restrict_face(fine, p, c, d, (const int[3]){i, j, k}, factor);
 }
 
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,

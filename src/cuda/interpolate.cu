@@ -141,15 +141,15 @@ static void launch_folded(const mg_view_t *coarse, mg_vector_t src, const mg_pat
 /** Between levels of any sizes: one thread per fine cell. All coarse ghosts are in memory. */
 template <mg_interpolation_t kind>
 static __global__ void __launch_bounds__(128)
-    interpolate_any(mg_patch_t coarse, mg_vector_t src, mg_patch_t fine, mg_vector_t dst,
-                    bool add) {
+    interpolate_any(mg_patch_t coarse, mg_vector_t src, mg_view_t level, mg_patch_t fine,
+                    mg_vector_t dst, bool add) {
   MG_CUDA_CELL(i, j, k, fine.n);
   mg_cuda_wait_dependency();
   const int at[3] = {i, j, k};
   int parent[3], side[3];
   for (int d = 0; d < 3; d++) {
-    parent[d] = mg_parent(fine.n[d], coarse.n[d], at[d]);
-    side[d] = mg_child_side(fine.n[d], coarse.n[d], at[d]);
+    parent[d] = mg_parent(&level.single[d], fine.lo[d] + at[d]) - coarse.lo[d];
+    side[d] = mg_child_side(&level.single[d], level.n[d], fine.lo[d] + at[d]);
   }
   const mg_real_t *x = mg_cell(&coarse, src, parent[0], parent[1], parent[2]);
   const mg_real_t value = kind == MG_INTERPOLATE_P0
@@ -160,13 +160,13 @@ static __global__ void __launch_bounds__(128)
   *out = add ? *out + value : value;
 }
 
-static void launch_any(const mg_patch_t &c, mg_vector_t src, const mg_patch_t &f, mg_vector_t dst,
-                       mg_interpolation_t kind, bool add) {
+static void launch_any(const mg_patch_t &c, mg_vector_t src, const mg_view_t &level,
+                       const mg_patch_t &f, mg_vector_t dst, mg_interpolation_t kind, bool add) {
   const dim3 grid = mg_cuda_grid(f.n[0], f.n[1], f.n[2], block_shape);
   mg_cuda_launch_dependent(kind == MG_INTERPOLATE_P0   ? interpolate_any<MG_INTERPOLATE_P0>
                            : kind == MG_INTERPOLATE_P1 ? interpolate_any<MG_INTERPOLATE_P1>
                                                        : interpolate_any<MG_INTERPOLATE_V2>,
-                           grid, block_shape, c, src, f, dst, add);
+                           grid, block_shape, c, src, level, f, dst, add);
 }
 
 mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
@@ -175,7 +175,7 @@ mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const 
   for (int q = 0; q < coarse->n_patches; q++) {
     const mg_patch_t &c = coarse->patch[q], &f = fine->patch[q];
     if (!halves)
-      launch_any(c, src, f, dst, kind, add);
+      launch_any(c, src, *fine, f, dst, kind, add);
     else if (kind == MG_INTERPOLATE_P0)
       launch<MG_INTERPOLATE_P0, false>(c, src, f, dst, add, 0);
     else if (kind == MG_INTERPOLATE_P1)

@@ -20,13 +20,13 @@ static __global__ void __launch_bounds__(256)
 
 /** The same between levels of any sizes. */
 static __global__ void __launch_bounds__(256)
-    children(mg_patch_t fine, mg_vector_t src, mg_patch_t coarse, mg_vector_t dst,
+    children(mg_view_t level, mg_patch_t fine, mg_vector_t src, mg_patch_t coarse, mg_vector_t dst,
              mg_real_t weight) {
   mg_cuda_wait_dependency();
   MG_CUDA_CELL(i, j, k, coarse.n);
-  const mg_children_t in_i = mg_children(fine.n[0], coarse.n[0], i),
-                      in_j = mg_children(fine.n[1], coarse.n[1], j),
-                      in_k = mg_children(fine.n[2], coarse.n[2], k);
+  const mg_children_t in_i = mg_children(&level, &fine, &coarse, 0, i),
+                      in_j = mg_children(&level, &fine, &coarse, 1, j),
+                      in_k = mg_children(&level, &fine, &coarse, 2, k);
   *mg_cell(&coarse, dst, i, j, k) =
       weight * mg_sum_children(mg_cell(&fine, src, in_i.first, in_j.first, in_k.first),
                                fine.jstride, fine.kstride, in_i.n, in_j.n, in_k.n);
@@ -41,7 +41,7 @@ mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, mg_vector_t src, const
     if (halves)
       mg_cuda_launch_dependent(cells, grid, block_shape, fine->patch[q], src, c, dst);
     else
-      mg_cuda_launch_dependent(children, grid, block_shape, fine->patch[q], src, c, dst,
+      mg_cuda_launch_dependent(children, grid, block_shape, *fine, fine->patch[q], src, c, dst,
                                mg_child_weight(fine->n, coarse->n));
     MG_CUDA_LAUNCHED("restrict_cells");
   }
@@ -58,13 +58,12 @@ static __global__ void __launch_bounds__(256)
 }
 
 static __global__ void __launch_bounds__(256)
-    child_faces(mg_patch_t fine, int d, mg_patch_t coarse, mg_vector_t dst, const double *factor) {
+    child_faces(mg_view_t level, mg_patch_t fine, int d, mg_patch_t coarse, mg_vector_t dst,
+                const double *factor) {
   const int n[3] = {coarse.n[0] + (d == 0), coarse.n[1] + (d == 1), coarse.n[2] + (d == 2)};
   MG_CUDA_CELL(i, j, k, n);
   const int at[3] = {i, j, k};
-  *mg_cell(&coarse, dst, i, j, k) =
-      mg_restrict_face(fine.vec[MG_BETA_I + d], fine.jstride, fine.kstride, fine.n, coarse.n, d, at,
-                       factor + coarse.lo[d]);
+  *mg_cell(&coarse, dst, i, j, k) = mg_restrict_face(&level, &fine, &coarse, d, at, factor);
 }
 
 /* The same between levels of any sizes. Used in set-up only. */
@@ -78,7 +77,8 @@ static mg_status_t restrict_child_faces(const mg_view_t *fine, int d, const mg_v
   for (int q = 0; q < fine->n_patches && error == cudaSuccess; q++) {
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(c.n[0] + 1, c.n[1] + 1, c.n[2] + 1, block_shape);
-    child_faces<<<grid, block_shape, 0, mg_cuda.stream>>>(fine->patch[q], d, c, dst, on_device);
+    child_faces<<<grid, block_shape, 0, mg_cuda.stream>>>(*fine, fine->patch[q], d, c, dst,
+                                                          on_device);
     error = cudaGetLastError();
   }
   if (error == cudaSuccess) error = cudaStreamSynchronize(mg_cuda.stream);

@@ -1,8 +1,8 @@
 /* Transfers between a level and a coarser one that does not have half its cells in each direction.
  *
- * In a direction the coarse level has either the same cells, or one for each pair of cells and one
- * for a last cell alone. A residual is per volume of a whole cell; so a coarse value is the sum of
- * the children that there are, divided by the number of children of a whole coarse cell. */
+ * pairs.h says which cells become one. A residual is per volume of a whole cell; so a coarse value
+ * is the sum of the children that there are, divided by the number of children of a whole coarse
+ * cell. */
 #ifndef MG_TRANSFER_FORMULAS_H
 #define MG_TRANSFER_FORMULAS_H
 
@@ -14,16 +14,21 @@ typedef struct {
   int first, n;
 } mg_children_t;
 
-/** @param[in] n, n_coarse  cells of the patch and of the coarsened patch in this direction
- *  @param[in] c            coarse cell */
-MG_INLINE mg_children_t mg_children(int n, int n_coarse, int c) {
-  if (n == n_coarse) return (mg_children_t){c, 1};
-  return (mg_children_t){2 * c, 2 * c + 1 < n ? 2 : 1};
+/** Indices are in the patches.
+ *  @param[in] v  level of the fine patch
+ *  @param[in] c  coarse cell */
+MG_INLINE mg_children_t mg_children(const mg_view_t *v, const mg_patch_t *fine,
+                                    const mg_patch_t *coarse, int d, int c) {
+  const mg_singles_t *s = &v->single[d];
+  const int32_t first = mg_first_child(s, coarse->lo[d] + c),
+                next = mg_first_child(s, coarse->lo[d] + c + 1);
+  return (mg_children_t){first - fine->lo[d], (next < v->n[d] ? next : v->n[d]) - first};
 }
 
 /** First child of a coarse face in the direction of its normal. */
-MG_INLINE int mg_child_face(int n, int n_coarse, int c) {
-  return n == n_coarse ? c : 2 * c < n ? 2 * c : n;
+MG_INLINE int mg_child_face(const mg_singles_t *s, int32_t n, int32_t face) {
+  const int32_t child = mg_first_child(s, face);
+  return child < n ? child : n;
 }
 
 /** 1 / (children of a whole coarse cell). */
@@ -48,31 +53,31 @@ MG_INLINE mg_real_t mg_sum_children(const mg_real_t *x, ptrdiff_t js, ptrdiff_t 
 }
 
 /** Beta of a coarse face normal to d.
- *  @param[in] beta          cell (0,0,0) of the fine patch
- *  @param[in] n, n_coarse   cells of the patch and of the coarsened patch
- *  @param[in] at            the coarse face
- *  @param[in] factor        of the first face of the patch in direction d */
-MG_INLINE mg_real_t mg_restrict_face(const mg_real_t *beta, ptrdiff_t js, ptrdiff_t ks,
-                                     const int32_t n[3], const int32_t n_coarse[3], int d,
-                                     const int at[3], const double *factor) {
+ *  @param[in] v       level of the fine patch
+ *  @param[in] at      the coarse face, in its patch
+ *  @param[in] factor  of all faces of the coarse level in direction d */
+MG_INLINE mg_real_t mg_restrict_face(const mg_view_t *v, const mg_patch_t *fine,
+                                     const mg_patch_t *coarse, int d, const int at[3],
+                                     const double *factor) {
   mg_children_t c[3];
   for (int e = 0; e < 3; e++)
-    c[e] = e == d ? (mg_children_t){mg_child_face(n[e], n_coarse[e], at[e]), 1}
-                  : mg_children(n[e], n_coarse[e], at[e]);
-  const mg_real_t *x = beta + c[0].first + c[1].first * js + c[2].first * ks;
-  return MG_REAL(factor[at[d]]) * mg_sum_children(x, js, ks, c[0].n, c[1].n, c[2].n);
+    if (e != d) c[e] = mg_children(v, fine, coarse, e, at[e]);
+  const int32_t face = coarse->lo[d] + at[d];
+  c[d] = (mg_children_t){mg_child_face(&v->single[d], v->n[d], face) - fine->lo[d], 1};
+  return MG_REAL(factor[face]) *
+         mg_sum_children(mg_cell(fine, MG_BETA_I + d, c[0].first, c[1].first, c[2].first),
+                         fine->jstride, fine->kstride, c[0].n, c[1].n, c[2].n);
 }
 
 /** Where a cell is in its coarse cell: -1 or 1, the low or the high child; 0, it has the place of
- *  the coarse cell. */
-MG_INLINE int mg_child_side(int n, int n_coarse, int i) {
-  if (n == n_coarse || (i == n - 1 && n % 2 != 0)) return 0;
-  return i % 2 ? 1 : -1;
-}
-
-/** Coarse cell of a cell. */
-MG_INLINE int mg_parent(int n, int n_coarse, int i) {
-  return n == n_coarse ? i : i / 2;
+ *  the coarse cell.
+ *  @param[in] n     cells of the level
+ *  @param[in] cell  in the level */
+MG_INLINE int mg_child_side(const mg_singles_t *s, int32_t n, int32_t cell) {
+  const int32_t below = mg_singles_below(s, cell);
+  if (mg_is_single(s, cell)) return 0;
+  if ((cell - below) % 2 != 0) return 1;
+  return cell == n - 1 ? 0 : -1;
 }
 
 /** P1 or V2 in one direction. */

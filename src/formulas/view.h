@@ -4,6 +4,7 @@
 
 #include "base/inline.h"
 #include "base/types.h"
+#include "formulas/pairs.h"
 #include "formulas/real.h"
 #include "formulas/vectors.h"
 #include <stdbool.h>
@@ -37,11 +38,12 @@ typedef struct {
   int64_t cells;     /**< total over the patches here */
   bool alpha_varies; /**< alpha varies and is stored in MG_ALPHA, with a = 1 */
   mg_operator_t op;
-  bool periodic;        /**< in all directions */
-  mg_wall_t side[3][2]; /**< kind of the domain's low and high side of each direction */
-  double h[3];          /**< cell width in each direction */
-  double a;             /**< a of the equation; a alpha if alpha is constant */
-  double b_h2;          /**< b / h[0]^2; the face betas hold the other widths (coefficients.h) */
+  bool periodic;          /**< in all directions */
+  mg_wall_t side[3][2];   /**< kind of the domain's low and high side of each direction */
+  mg_singles_t single[3]; /**< cells that the next coarser level has too */
+  double h[3];            /**< cell width in each direction */
+  double a;               /**< a of the equation; a alpha if alpha is constant */
+  double b_h2;            /**< b / h[0]^2; the face betas hold the other widths (coefficients.h) */
 } mg_view_t;
 
 /** Ghost layers along rows that become cells if a patch grows by `layers`: rows begin at multiples

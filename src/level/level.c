@@ -125,6 +125,7 @@ static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_level_plan_t *plan
                  .b_h2 = layout->general ? 1.0 / (plan->h[0] * plan->h[0]) : n * n};
   for (int d = 0; d < 3; d++) {
     v.n[d] = layout->n[d];
+    v.single[d] = layout->single[d];
     v.h[d] = plan->h[d];
   }
   if (!v.periodic) memcpy(v.side, h->params.wall, sizeof v.side); /* else MG_WALL_NONE */
@@ -158,10 +159,7 @@ static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level, const mg_
   if (status == MG_OK && level->has_image) {
     level->image.view = empty_view(h, level[1].plan, h->plan.radius, h->plan.radius);
     for (int p = 0; p < n; p++)
-      for (int d = 0; d < 3; d++) {
-        patches[p].lo[d] = mg_layout_coarse(&level->plan->layout, d, patches[p].lo[d]);
-        patches[p].n[d] = mg_layout_coarse(&level->plan->layout, d, patches[p].n[d]);
-      }
+      patches[p] = mg_layout_coarse(&level->plan->layout, &patches[p]);
     status = store_create(patches, n, MG_VECTORS_OF_IMAGE, &level->image);
   }
   free(patches);

@@ -90,32 +90,34 @@ static mg_status_t run_face_exchange(mg_copy_spec_t spec, mg_end_t src, mg_vecto
   return status;
 }
 
-/* Distance between the centers of the two cells at a face in direction d. At a wall, the width of
- * its cell. */
-static double distance_at(const mg_level_t *level, int d, int32_t face) {
-  const mg_level_plan_t *plan = level->plan;
-  const int32_t n = plan->layout.n[d];
-  const bool periodic = mg_is_periodic(&level->store.view, d);
-  const double first = n == 1 ? plan->last_h[d] : plan->h[d], last = plan->last_h[d];
-  if (face == 0) return periodic ? 0.5 * (first + last) : first;
-  if (face == n) return periodic ? 0.5 * (first + last) : last;
-  return face == n - 1 ? 0.5 * (plan->h[d] + last) : plan->h[d];
+/* Distance between the centers of the two cells at a face in direction d of level l. At a wall, the
+ * width of its cell. */
+static double distance_at(const mg_hierarchy_t *h, int l, int d, int32_t face) {
+  const int32_t n = h->level[l].plan->layout.n[d];
+  const bool periodic = mg_is_periodic(&h->level[l].store.view, d);
+  const int32_t high = face < n   ? face
+                       : periodic ? 0
+                                  : n - 1,
+                low = face > 0   ? face - 1
+                      : periodic ? n - 1
+                                 : 0;
+  return 0.5 * (mg_plan_width(h->level[0].plan, &h->params, l, d, low) +
+                mg_plan_width(h->level[0].plan, &h->params, l, d, high));
 }
 
-/* Factors of the sums of fine betas on coarse faces normal to d. A stored beta is area times
+/* Factors of the sums of betas of level l on coarse faces normal to d. A stored beta is area times
  * coefficient by distance, times h[0]^2 by the volume of a whole cell.
  * @param[out] factor  n + 1 values; the caller frees them */
-static mg_status_t face_factors(const mg_level_t *fine, const mg_level_t *coarse, int d,
-                                double **factor) {
-  const mg_layout_t *from = &fine->plan->layout;
-  const int32_t n = coarse->plan->layout.n[d];
-  double scale = from->kept[0] ? 1.0 : 4.0;
+static mg_status_t face_factors(const mg_hierarchy_t *h, int l, int d, double **factor) {
+  const mg_layout_t *fine = &h->level[l].plan->layout, *coarse = &h->level[l + 1].plan->layout;
+  double scale = fine->n[0] == coarse->n[0] ? 1.0 : 4.0;
   for (int e = 0; e < 3; e++)
-    if (!from->kept[e]) scale *= 0.5;
-  MG_TRY(mg_new(factor, n + 1, "face factors"));
-  for (int32_t face = 0; face <= n; face++)
-    (*factor)[face] = scale * distance_at(fine, d, mg_child_face(from->n[d], n, face)) /
-                      distance_at(coarse, d, face);
+    if (fine->n[e] != coarse->n[e]) scale *= 0.5;
+  MG_TRY(mg_new(factor, coarse->n[d] + 1, "face factors"));
+  for (int32_t face = 0; face <= coarse->n[d]; face++)
+    (*factor)[face] = scale *
+                      distance_at(h, l, d, mg_child_face(&fine->single[d], fine->n[d], face)) /
+                      distance_at(h, l + 1, d, face);
   return MG_OK;
 }
 
@@ -124,7 +126,7 @@ static mg_status_t restrict_faces(mg_hierarchy_t *h, int l, int d) {
   mg_level_t *fine = &h->level[l];
   double *factor = NULL;
   if (!fine->comm) return MG_OK;
-  if (!fine->plan->halves) MG_TRY(face_factors(fine, &h->level[l + 1], d, &factor));
+  if (!fine->plan->halves) MG_TRY(face_factors(h, l, d, &factor));
   const mg_status_t status = fine->backend->restrict_faces(
       &fine->store.view, d, mg_level_coarse_view(h, l), half_vector(fine, MG_BETA_I + d), factor);
   free(factor);

@@ -3,15 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells in direction d of the grid of a distribution, and cells per side of its boxes. */
+/* Cells in direction d of the grid of a distribution. */
 static int32_t grid_dim(const mg_distribution_t *s, int d) {
-  const int32_t n = s->layout->n[d];
-  return s->halved ? mg_layout_coarse(s->layout, d, n) : n;
-}
-
-static int32_t box_of(const mg_distribution_t *s, int d) {
-  const int32_t box = mg_layout_box(s->layout, d);
-  return s->halved ? mg_layout_coarse(s->layout, d, box) : box;
+  return s->halved ? mg_layout_coarse_n(s->layout, d) : s->layout->n[d];
 }
 
 static mg_status_t patches_of(const mg_distribution_t *s, int64_t rank, mg_cuboid_t **patches,
@@ -19,10 +13,7 @@ static mg_status_t patches_of(const mg_distribution_t *s, int64_t rank, mg_cuboi
   MG_TRY(mg_layout_patches(s->layout, rank, patches, n));
   if (s->halved)
     for (int p = 0; p < *n; p++)
-      for (int d = 0; d < 3; d++) {
-        (*patches)[p].lo[d] = mg_layout_coarse(s->layout, d, (*patches)[p].lo[d]);
-        (*patches)[p].n[d] = mg_layout_coarse(s->layout, d, (*patches)[p].n[d]);
-      }
+      (*patches)[p] = mg_layout_coarse(s->layout, &(*patches)[p]);
   return MG_OK;
 }
 
@@ -50,13 +41,13 @@ static mg_status_t rank_set_add(rank_set_t *set, int64_t rank) {
 
 /* Box of a cell in direction d. Cells beyond an end of the grid are those of its other end. */
 static int32_t box_at(const mg_distribution_t *s, int d, int32_t cell) {
-  const int32_t n = grid_dim(s, d), w = box_of(s, d), m = s->layout->boxes[d];
+  const int32_t n = grid_dim(s, d), w = mg_layout_box(s->layout, d), m = s->layout->boxes[d];
   int32_t turns = 0;
   for (; cell < 0; cell += n)
     turns--;
   for (; cell >= n; cell -= n)
     turns++;
-  return turns * m + cell / w;
+  return turns * m + (s->halved ? mg_first_child(&s->layout->single[d], cell) : cell) / w;
 }
 
 /* Range of boxes, lo to hi inclusive in each direction. */

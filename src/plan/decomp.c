@@ -289,9 +289,12 @@ mg_status_t mg_layout_patches(const mg_layout_t *layout, int64_t rank, mg_cuboid
 static bool general_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
   if (fine->n_ranks != coarse->n_ranks) return false;
   bool same = coarse->general;
-  for (int d = 0; d < 3; d++)
+  for (int d = 0; d < 3; d++) {
+    const int32_t box = fine->box[d], n = coarse->n[d];
     same = same && fine->boxes[d] == coarse->boxes[d] &&
-           (fine->boxes[d] == 1 || mg_layout_coarse(fine, d, fine->box[d]) == coarse->box[d]);
+           (fine->boxes[d] == 1 || (n == fine->n[d] && coarse->box[d] == box) ||
+            (n == fine->n[d] / 2 + fine->n[d] % 2 && coarse->box[d] == box / 2));
+  }
   return same || fine->n_ranks == 1;
 }
 

@@ -24,8 +24,8 @@ typedef struct {
   int64_t world_ranks; /**< ranks of the whole run; the n_ranks are spread evenly over them */
   bool cuboids;        /**< one cuboid per rank, otherwise a segment of the Morton curve */
   bool general;
-  int32_t box[3]; /**< of a general layout; even where a rank has a neighbor */
-  bool kept[3];   /**< the next coarser level is not coarser in this direction */
+  int32_t box[3];         /**< of a general layout; even where a rank has a neighbor */
+  mg_singles_t single[3]; /**< of a general layout: cells that the next coarser level has too */
 } mg_layout_t;
 
 /** Cells per side of a box in direction d. */
@@ -33,10 +33,20 @@ static inline int32_t mg_layout_box(const mg_layout_t *layout, int d) {
   return layout->general ? layout->box[d] : layout->box_dim;
 }
 
-/** Cells of the next coarser level where this one has n, an even number except at the high end:
- *  a last cell alone becomes a coarse cell. */
-static inline int32_t mg_layout_coarse(const mg_layout_t *layout, int d, int32_t n) {
-  return layout->kept[d] ? n : n / 2 + n % 2;
+/** Part of the next coarser level that a part of the grid in cells becomes. */
+static inline mg_cuboid_t mg_layout_coarse(const mg_layout_t *layout, const mg_cuboid_t *cells) {
+  mg_cuboid_t c;
+  for (int d = 0; d < 3; d++) {
+    const mg_singles_t *s = &layout->single[d];
+    c.lo[d] = mg_coarse_cells(s, cells->lo[d]);
+    c.n[d] = mg_coarse_cells(s, cells->lo[d] + cells->n[d]) - c.lo[d];
+  }
+  return c;
+}
+
+/** Cells of the next coarser level in direction d. */
+static inline int32_t mg_layout_coarse_n(const mg_layout_t *layout, int d) {
+  return mg_coarse_cells(&layout->single[d], layout->n[d]);
 }
 
 /** Product of three counts. */

@@ -1,8 +1,7 @@
 #include "plan/general_layout.h"
 
 enum {
-  WIDEST_BOX = 32, /* cells; a multiple of 16, so that several levels have the same parts */
-  FEWEST_CELLS = 8 /* of a level that has a coarser one */
+  WIDEST_BOX = 32 /* cells; a multiple of 16, so that several levels have the same parts */
 };
 
 static int32_t even(int32_t n) {
@@ -59,16 +58,13 @@ mg_layout_t mg_general_layout(const int32_t n[3], int64_t ranks, int64_t world_r
   return layout;
 }
 
-bool mg_general_coarsens(const int32_t n[3], const double width[3], int smallest, bool kept[3]) {
-  double narrowest = 0.0;
-  bool fits = true;
-  for (int d = 0; d < 3; d++)
-    if (n[d] > 1 && (narrowest == 0.0 || width[d] < narrowest)) narrowest = width[d];
-  for (int d = 0; d < 3; d++) {
-    kept[d] = n[d] == 1 || width[d] >= 2.0 * narrowest;
-    fits = fits && (kept[d] || n[d] / 2 + n[d] % 2 >= smallest);
-  }
-  return narrowest > 0.0 && fits && mg_volume(n) > FEWEST_CELLS;
+/* Cells per side of coarse boxes that are the coarsened boxes of `fine`; 0 if these differ in size.
+ */
+static int32_t coarse_box(const mg_layout_t *fine, int d) {
+  const int32_t n = mg_layout_coarse_n(fine, d), box = fine->box[d];
+  if (fine->boxes[d] == 1) return even(n);
+  if (n == fine->n[d]) return box;
+  return n == fine->n[d] / 2 + fine->n[d] % 2 ? box / 2 : 0;
 }
 
 mg_layout_t mg_general_coarse(const mg_layout_t *fine, int64_t ranks) {
@@ -76,11 +72,10 @@ mg_layout_t mg_general_coarse(const mg_layout_t *fine, int64_t ranks) {
       .general = true, .cuboids = true, .n_ranks = fine->n_ranks, .world_ranks = fine->world_ranks};
   bool same = ranks >= fine->n_ranks;
   for (int d = 0; d < 3; d++) {
-    coarse.n[d] = mg_layout_coarse(fine, d, fine->n[d]);
+    coarse.n[d] = mg_layout_coarse_n(fine, d);
     coarse.boxes[d] = fine->boxes[d];
-    coarse.box[d] =
-        fine->boxes[d] == 1 ? even(coarse.n[d]) : mg_layout_coarse(fine, d, fine->box[d]);
-    same = same && coarse.box[d] % 2 == 0;
+    coarse.box[d] = coarse_box(fine, d);
+    same = same && coarse.box[d] > 0 && coarse.box[d] % 2 == 0;
   }
   if (!same) return mg_general_layout(coarse.n, ranks, fine->world_ranks);
   (void)measure_parts(&coarse);

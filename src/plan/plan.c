@@ -1,7 +1,6 @@
 #include "plan/plan.h"
 #include "formulas/walls.h"
 #include "plan/coarsen.h"
-#include "plan/general_layout.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,10 +81,8 @@ int64_t mg_plan_min_cells_per_rank(mg_place_t place) {
   return mg_place_is_cuda(place) ? 65536 : 4096;
 }
 
-/* A few cells on many ranks are bound by latency: a level keeps only as many ranks as have
- * enough work. */
-static int64_t agglomerated_ranks(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
-                                  const mg_params_t *params) {
+int64_t mg_plan_agglomerated_ranks(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
+                                   const mg_params_t *params) {
   const int64_t cells = mg_layout_n_cells(coarse);
   const int64_t below = params->agglomerate_below != MG_AGGLOMERATE_AUTO
                             ? params->agglomerate_below
@@ -107,12 +104,13 @@ static void prefer_cuboids(mg_layout_t *layout) {
   if (fewer.cuboids && mg_layout_largest_share(&fewer) == share) *layout = fewer;
 }
 
-static mg_level_plan_t *add_level(mg_plan_t *plan, const mg_params_t *params, mg_layout_t *layout) {
+mg_level_plan_t *mg_plan_add_level(mg_plan_t *plan, const mg_params_t *params,
+                                   mg_layout_t *layout) {
   if (!layout->general) prefer_cuboids(layout);
   mg_level_plan_t *level = &plan->level[plan->n_levels++];
   *level = (mg_level_plan_t){.layout = *layout, .place = place_of(layout, params)};
   for (int d = 0; d < 3; d++)
-    level->h[d] = level->last_h[d] = 1.0 / layout->n[d];
+    level->h[d] = 1.0 / layout->n[d];
   return level;
 }
 
@@ -196,58 +194,11 @@ void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int6
   }
 }
 
-/* Add the next coarser level of a general layout. */
-static mg_level_plan_t *add_general(mg_plan_t *plan, const mg_params_t *params) {
-  const mg_level_plan_t *fine = &plan->level[plan->n_levels - 1];
-  const mg_layout_t *from = &fine->layout;
-  mg_layout_t layout = {.general = true};
-  for (int d = 0; d < 3; d++)
-    layout.n[d] = layout.boxes[d] = mg_layout_coarse(from, d, from->n[d]);
-  layout = mg_general_coarse(from, agglomerated_ranks(&layout, from->n_ranks, INT64_MAX, params));
-  mg_level_plan_t *level = add_level(plan, params, &layout);
-  for (int d = 0; d < 3; d++) {
-    const bool pairs = !from->kept[d], alone = from->n[d] % 2 != 0;
-    level->h[d] = pairs ? 2.0 * fine->h[d] : fine->h[d];
-    level->last_h[d] = fine->last_h[d] + (pairs && !alone ? fine->h[d] : 0.0);
-  }
-  return level;
-}
-
-/* Levels of a grid of any size. */
-static mg_status_t build_general(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
-                                 char *message, int message_size) {
-  const int64_t most = params->finest_ranks > 0 ? min64(ranks, params->finest_ranks) : ranks;
-  if (params->op == MG_OPERATOR_FV4) {
-    snprintf(message, (size_t)message_size,
-             "fv4 needs a cube of boxes; a grid of %dx%dx%d cells requires --operator=fv2 or 7pt",
-             (int)params->cells[0], (int)params->cells[1], (int)params->cells[2]);
-    return MG_ERR_USAGE;
-  }
-  const __int128 cells = (__int128)params->cells[0] * params->cells[1] * params->cells[2];
-  if (cells > (__int128)ranks << MG_MAX_LOG2_SHARE) {
-    snprintf(message, (size_t)message_size,
-             "--cells=%dx%dx%d exceeds 2^%d cells per rank on %lld rank%s", (int)params->cells[0],
-             (int)params->cells[1], (int)params->cells[2], MG_MAX_LOG2_SHARE, (long long)ranks,
-             ranks == 1 ? "" : "s");
-    return MG_ERR_USAGE;
-  }
-  mg_layout_t layout = mg_general_layout(params->cells, most, ranks);
-  mg_level_plan_t *level = add_level(plan, params, &layout);
-  for (int d = 0; d < 3; d++)
-    level->h[d] = level->last_h[d] = params->length[d] / params->cells[d];
-  while (plan->n_levels < MG_MAX_LEVELS &&
-         mg_general_coarsens(level->layout.n, level->h, params->coarsest, level->layout.kept))
-    level = add_general(plan, params);
-  plan->radius = 1;
-  plan->boxes_asked = mg_layout_n_boxes(&plan->level[0].layout);
-  mg_plan_set_levels(plan, params);
-  return MG_OK;
-}
-
 mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan, char *message,
                           int message_size) {
   memset(plan, 0, sizeof *plan);
-  if (mg_params_has_cells(params)) return build_general(params, ranks, plan, message, message_size);
+  if (mg_params_has_cells(params))
+    return mg_plan_build_general(params, ranks, plan, message, message_size);
   const int32_t w = 1 << params->log2_box_dim;
   int32_t boxes[3];
   choose_boxes(params, ranks, boxes);
@@ -278,14 +229,14 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
   mg_layout_t layout = finest_of(params, boxes, ranks);
   plan->boxes_asked =
       params->boxes[0] > 0 ? mg_volume(boxes) : (int64_t)((__int128)params->boxes_per_rank * ranks);
-  add_level(plan, params, &layout);
+  mg_plan_add_level(plan, params, &layout);
 
   mg_layout_t coarse;
   int64_t cap;
   while (mg_layout_coarsen(&layout, radius, smallest, &coarse, &cap)) {
-    coarse.n_ranks = agglomerated_ranks(&coarse, layout.n_ranks, cap, params);
+    coarse.n_ranks = mg_plan_agglomerated_ranks(&coarse, layout.n_ranks, cap, params);
     layout = coarse;
-    add_level(plan, params, &layout);
+    mg_plan_add_level(plan, params, &layout);
   }
   mg_plan_set_levels(plan, params);
   return MG_OK;
@@ -302,7 +253,6 @@ void mg_plan_coarse_part(const mg_plan_t *plan, const mg_params_t *params, int f
     to->layout = from->layout;
     to->place = from->place;
     memcpy(to->h, from->h, sizeof to->h);
-    memcpy(to->last_h, from->last_h, sizeof to->last_h);
   }
   part->boxes_asked = mg_layout_n_boxes(&part->level[0].layout);
   mg_plan_set_levels(part, params);

@@ -70,8 +70,7 @@ int64_t mg_plan_min_cells_per_rank(mg_place_t place);
 typedef struct {
   mg_layout_t layout;
   mg_place_t place;
-  double h[3];         /**< width of the cells in each direction, */
-  double last_h[3];    /**< and of the last one, which may be narrower */
+  double h[3];         /**< width of a whole cell in each direction (mg_plan_width) */
   int value_bytes;     /**< 8: double; 4: float */
   unsigned vectors;    /**< of each patch: bit 1 << mg_vector_t for each */
   unsigned u_holds;    /**< of double cells beside a float level: the float vectors, at most two, in
@@ -152,6 +151,27 @@ void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
  *  @ref problem statement in docs/algorithm.md, "Levels" */
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
+
+/** mg_plan_build with --cells. It uses the two functions below, as mg_plan_build does. */
+MG_MUST_CHECK mg_status_t mg_plan_build_general(const mg_params_t *params, int64_t ranks,
+                                                mg_plan_t *plan, char *message, int message_size);
+
+/** Append a level. Its widths are those of a unit cube.
+ *  @param[in] layout  without `cuboids` */
+mg_level_plan_t *mg_plan_add_level(mg_plan_t *plan, const mg_params_t *params, mg_layout_t *layout);
+
+/** Ranks of a coarse level: a few cells on many ranks are bound by latency, so a level keeps only
+ *  as many ranks as have enough work.
+ *  @param[in] fine_ranks  of the finer level
+ *  @param[in] cap         maximum */
+int64_t mg_plan_agglomerated_ranks(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
+                                   const mg_params_t *params);
+
+/** Width of a cell in direction d of level l. A last cell may be narrower than a whole one, and on
+ *  a stretched axis all widths differ.
+ *  @param[in] level  the finest level of the hierarchy, followed by all down to l */
+double mg_plan_width(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
+                     int32_t cell);
 
 /** Least number of cells in a direction between two sides of which one is a Dirichlet wall. It
  *  limits the order of wall formulas of a general layout. */

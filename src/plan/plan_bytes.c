@@ -48,11 +48,11 @@ static void padded_sides(const int32_t n[3], const int32_t box[3], int g, int32_
     sides[d] = n[d] + (n[d] + box[d] - 1) / box[d] * 2 * g;
 }
 
-/* Cells per side of a layout's boxes, or of their image on the next coarser level. */
+/* Cells per side of a layout's boxes, or the fewest of their image on the next coarser level. */
 static void boxes_of(const mg_layout_t *layout, bool image, int32_t box[3]) {
   for (int d = 0; d < 3; d++) {
     box[d] = mg_layout_box(layout, d);
-    if (image) box[d] = mg_layout_coarse(layout, d, box[d]);
+    if (image && mg_has_pairs(&layout->single[d], layout->n[d])) box[d] = (box[d] + 1) / 2;
   }
 }
 
@@ -107,9 +107,7 @@ static mg_status_t add_level_bytes(const mg_plan_t *plan, const mg_level_plan_t 
   MG_TRY(mg_layout_patches(&level->layout, rank, &patches, &bytes->n_patches));
   for (int p = 0; p < bytes->n_patches; p++) {
     const int32_t *n = patches[p].n;
-    int32_t half[3];
-    for (int d = 0; d < 3; d++)
-      half[d] = mg_layout_coarse(&level->layout, d, n[d]);
+    const mg_cuboid_t half = mg_layout_coarse(&level->layout, &patches[p]);
     values += mg_patch_strides_of(n, patches[p].lo, level->layout.n, level->ghost_layers,
                                   level->wall_layers)
                   .size *
@@ -118,8 +116,8 @@ static mg_status_t add_level_bytes(const mg_plan_t *plan, const mg_level_plan_t 
     if (level->layout.n_ranks > 1 && level->ghost_layers > g)
       buffer += deep_values(n, box, level->ghost_layers);
     if (!has_image) continue;
-    image += mg_patch_strides(half, g).size * mg_n_vectors(MG_VECTORS_OF_IMAGE);
-    buffer += grown_cells(half, 0) + grown_cells(half, g); /* gather, scatter */
+    image += mg_patch_strides(half.n, g).size * mg_n_vectors(MG_VECTORS_OF_IMAGE);
+    buffer += grown_cells(half.n, 0) + grown_cells(half.n, g); /* gather, scatter */
   }
   free(patches);
   if (has_image && level->layout.n_ranks > 1)

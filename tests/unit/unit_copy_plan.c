@@ -18,8 +18,7 @@ static int64_t id_of(const int32_t n[3], const int32_t at[3]) {
 
 static void grid_of(const mg_distribution_t *spread, int32_t n[3]) {
   for (int d = 0; d < 3; d++)
-    n[d] = spread->halved ? mg_layout_coarse(spread->layout, d, spread->layout->n[d])
-                          : spread->layout->n[d];
+    n[d] = spread->halved ? mg_layout_coarse_n(spread->layout, d) : spread->layout->n[d];
 }
 
 /* A destination patch with a margin on all sides, wider than requested. */
@@ -55,10 +54,7 @@ static void add_cells(int32_t out[3], const int32_t a[3], const int32_t b[3]) {
 static void patches_of(const mg_distribution_t *spread, int64_t rank, mg_cuboid_t **patch, int *n) {
   CHECK_INT(mg_layout_patches(spread->layout, rank, patch, n), MG_OK);
   for (int p = 0; spread->halved && p < *n; p++)
-    for (int d = 0; d < 3; d++) {
-      (*patch)[p].lo[d] = mg_layout_coarse(spread->layout, d, (*patch)[p].lo[d]);
-      (*patch)[p].n[d] = mg_layout_coarse(spread->layout, d, (*patch)[p].n[d]);
-    }
+    (*patch)[p] = mg_layout_coarse(spread->layout, &(*patch)[p]);
 }
 
 static void rank_create(const mg_copy_spec_t *spec, int64_t rank, rank_t *r) {
@@ -317,6 +313,19 @@ static void test_transfers(void) {
   }
 }
 
+/* None, all or two random ranges of the cells are single. */
+static void random_singles(random_t *r, int32_t n, mg_singles_t *s) {
+  const int kind = (int)random_int(r, 0, 3);
+  int32_t at = 0;
+  memset(s, 0, sizeof *s);
+  for (int range = 0; kind > 0 && range < 2; range++) {
+    s->begin[range] = kind == 1 ? at : at + 2 * (int32_t)random_int(r, 0, (n - at) / 2);
+    if (s->begin[range] > n) s->begin[range] = n;
+    at = kind == 1 ? n : s->begin[range] + 2 * (int32_t)random_int(r, 0, (n - s->begin[range]) / 2);
+    s->end[range] = at;
+  }
+}
+
 /* Halos of general layouts, and transfers between two of them on different ranks. */
 static void test_general(void) {
   random_t r = {3};
@@ -327,8 +336,8 @@ static void test_general(void) {
       n[d] = (int32_t)random_int(&r, 1, round % 2 ? 9 : 20);
     mg_layout_t fine = mg_general_layout(n, random_int(&r, 1, world), world);
     for (int d = 0; d < 3; d++) {
-      fine.kept[d] = random_int(&r, 0, 2) == 0;
-      half[d] = mg_layout_coarse(&fine, d, n[d]);
+      random_singles(&r, n[d], &fine.single[d]);
+      half[d] = mg_layout_coarse_n(&fine, d);
     }
     const mg_layout_t coarse = mg_general_layout(half, random_int(&r, 1, world), world);
     const mg_distribution_t here = {&fine, false}, image = {&fine, true}, cells = {&coarse, false};

@@ -1,0 +1,142 @@
+/* Levels of grids of any size (--cells). */
+#include "plan/general_layout.h"
+#include "plan/plan.h"
+#include <stdio.h>
+
+enum { FEWEST_CELLS = 8 /* of a level that has a coarser one */ };
+
+double mg_plan_width(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
+                     int32_t cell) {
+  int32_t low = cell, high = cell + 1;
+  for (int m = l - 1; m >= 0; m--) {
+    const mg_singles_t *s = &level[m].layout.single[d];
+    const int32_t n = level[m].layout.n[d];
+    low = mg_first_child(s, low);
+    high = mg_first_child(s, high) < n ? mg_first_child(s, high) : n;
+  }
+  const double *face = params->face[d];
+  return face ? face[high] - face[low] : (high - low) * level->h[d];
+}
+
+/* Mean width of cells 2m and 2m + 1 of level l. On an axis of equal cells all pairs count as whole
+ * ones. */
+static double pair_width(const mg_plan_t *plan, const mg_params_t *params, int l, int d,
+                         int32_t pair) {
+  if (!params->face[d]) return plan->level[l].h[d];
+  return 0.5 * (mg_plan_width(plan->level, params, l, d, 2 * pair) +
+                mg_plan_width(plan->level, params, l, d, 2 * pair + 1));
+}
+
+/* The least width of pairs first <= m < end; 0 if there are none. */
+static double narrowest_pair(const mg_plan_t *plan, const mg_params_t *params, int l, int d,
+                             int32_t first, int32_t end) {
+  double narrowest = 0.0;
+  if (!params->face[d] && end > first) return plan->level[l].h[d];
+  for (int32_t m = first; m < end; m++) {
+    const double width = pair_width(plan, params, l, d, m);
+    narrowest = m == first || width < narrowest ? width : narrowest;
+  }
+  return narrowest;
+}
+
+/* Consecutive pairs. */
+typedef struct {
+  int32_t first, end;
+} run_t;
+
+/* Cells of level l that are not in pairs narrower than `limit`. With more than three runs of such
+ * pairs, of those that do not reach an end of the axis only the one with the narrowest pair counts.
+ */
+static mg_singles_t wide_cells(const mg_plan_t *plan, const mg_params_t *params, int l, int d,
+                               double limit) {
+  const int32_t n = plan->level[l].layout.n[d], pairs = n / 2;
+  run_t low = {0, 0}, middle = {pairs, pairs}, high = {pairs, pairs};
+  double narrowest = limit;
+  if (!params->face[d] && n > 1 && plan->level[l].h[d] < limit) return (mg_singles_t){{0}, {0}};
+  for (int32_t m = 0; params->face[d] && m < pairs; m++) {
+    run_t run = {m, m};
+    while (run.end < pairs && pair_width(plan, params, l, d, run.end) < limit)
+      run.end++;
+    if (run.end == m) continue;
+    const double width = narrowest_pair(plan, params, l, d, run.first, run.end);
+    if (run.first == 0) {
+      low = run;
+    } else if (run.end == pairs) {
+      high = run;
+    } else if (width < narrowest) {
+      middle = run;
+      narrowest = width;
+    }
+    m = run.end;
+  }
+  if (low.end == pairs && pairs > 0) return (mg_singles_t){{0}, {0}};
+  const int32_t top = high.first < pairs ? 2 * high.first : n;
+  if (middle.first == pairs) return (mg_singles_t){{2 * low.end, top}, {top, top}};
+  return (mg_singles_t){{2 * low.end, 2 * middle.end}, {2 * middle.first, top}};
+}
+
+/* Choose which cells of the coarsest level so far become pairs on the next one: those less than
+ * twice as wide as the narrowest ones, of the directions with more than one cell. So coarse levels
+ * have cells of similar widths.
+ * @return false if there is no next level */
+static bool choose_pairs(mg_plan_t *plan, const mg_params_t *params) {
+  const int l = plan->n_levels - 1;
+  mg_layout_t *layout = &plan->level[l].layout;
+  double narrowest = 0.0;
+  bool fits = true;
+  for (int d = 0; d < 3; d++) {
+    const double width = narrowest_pair(plan, params, l, d, 0, layout->n[d] / 2);
+    if (width > 0.0 && (narrowest == 0.0 || width < narrowest)) narrowest = width;
+  }
+  for (int d = 0; d < 3; d++) {
+    layout->single[d] = wide_cells(plan, params, l, d, 2.0 * narrowest);
+    const int32_t n = mg_layout_coarse_n(layout, d);
+    fits = fits && (n == layout->n[d] || n >= params->coarsest);
+  }
+  return narrowest > 0.0 && fits && mg_layout_n_cells(layout) > FEWEST_CELLS;
+}
+
+/* Add the next coarser level of a general layout. */
+static mg_level_plan_t *add_general(mg_plan_t *plan, const mg_params_t *params) {
+  const mg_level_plan_t *fine = &plan->level[plan->n_levels - 1];
+  const mg_layout_t *from = &fine->layout;
+  mg_layout_t layout = {.general = true};
+  for (int d = 0; d < 3; d++)
+    layout.n[d] = layout.boxes[d] = mg_layout_coarse_n(from, d);
+  layout = mg_general_coarse(from,
+                             mg_plan_agglomerated_ranks(&layout, from->n_ranks, INT64_MAX, params));
+  mg_level_plan_t *level = mg_plan_add_level(plan, params, &layout);
+  for (int d = 0; d < 3; d++)
+    level->h[d] = level->layout.n[d] < from->n[d] ? 2.0 * fine->h[d] : fine->h[d];
+  return level;
+}
+
+mg_status_t mg_plan_build_general(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
+                                  char *message, int message_size) {
+  const bool limited = params->finest_ranks > 0 && params->finest_ranks < ranks;
+  const int64_t most = limited ? params->finest_ranks : ranks;
+  if (params->op == MG_OPERATOR_FV4) {
+    snprintf(message, (size_t)message_size,
+             "fv4 needs a cube of boxes; a grid of %dx%dx%d cells requires --operator=fv2 or 7pt",
+             (int)params->cells[0], (int)params->cells[1], (int)params->cells[2]);
+    return MG_ERR_USAGE;
+  }
+  const __int128 cells = (__int128)params->cells[0] * params->cells[1] * params->cells[2];
+  if (cells > (__int128)ranks << MG_MAX_LOG2_SHARE) {
+    snprintf(message, (size_t)message_size,
+             "--cells=%dx%dx%d exceeds 2^%d cells per rank on %lld rank%s", (int)params->cells[0],
+             (int)params->cells[1], (int)params->cells[2], MG_MAX_LOG2_SHARE, (long long)ranks,
+             ranks == 1 ? "" : "s");
+    return MG_ERR_USAGE;
+  }
+  mg_layout_t layout = mg_general_layout(params->cells, most, ranks);
+  mg_level_plan_t *level = mg_plan_add_level(plan, params, &layout);
+  for (int d = 0; d < 3; d++)
+    level->h[d] = params->length[d] / params->cells[d];
+  while (plan->n_levels < MG_MAX_LEVELS && choose_pairs(plan, params))
+    level = add_general(plan, params);
+  plan->radius = 1;
+  plan->boxes_asked = mg_layout_n_boxes(&plan->level[0].layout);
+  mg_plan_set_levels(plan, params);
+  return MG_OK;
+}
