@@ -6,6 +6,7 @@
 #include "device/thread_check.h"
 #include "io/report/report.h"
 #include "io/restart.h"
+#include "plan/axes.h"
 #include "run/verify.h"
 #include "solver/problem.h"
 
@@ -29,6 +30,7 @@ static mg_status_t plan_levels(run_t *r) {
 
 static mg_status_t plan(run_t *r) {
   MG_TRY(mg_input_open(&r->params, &r->input));
+  MG_TRY(mg_comm_agree(mg_axes_set(&r->input.axes, &r->params)));
   MG_TRY(r->params.dry_run ? mg_device_resolve(&r->params) : mg_device_choose(&r->params));
   MG_TRY(plan_levels(r));
   MG_TRY(mg_input_check_size(&r->params, &r->plan, &r->input));
@@ -75,6 +77,7 @@ static mg_status_t run(run_t *r) {
   if (status == MG_OK) status = mg_comm_agree_or_end(solve(r, start));
   if (status >= MG_ERR_DEVICE) return status; /* freeing is collective */
   mg_hierarchy_free(r->h);
+  mg_axes_free(&r->input.axes);
   mg_device_close();
   return status;
 }

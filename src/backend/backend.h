@@ -39,9 +39,12 @@ typedef enum {
   MG_REGION_INTERIOR_FIRST
 } mg_region_t;
 
-/** One-dimensional factors of separable set-up data in direction d: n[d] + 1 values at faces, n[d]
- *  at cell centers. */
+/** The built-in problem in direction d of the unit cube: n[d] + 1 values at faces, n[d] at cell
+ *  centers. */
 typedef struct {
+  const double *face[3];        /**< positions of the faces */
+  const double *center[3];      /**< and of the centers */
+  double beta_scale[3];         /**< mg_beta_scale */
   const double *beta_face[3];   /**< sin(2 pi x) at faces */
   const double *beta_center[3]; /**< sin(2 pi x) at cell centers */
   const double *f[3];           /**< factor of the right-hand side at cell centers */
@@ -273,11 +276,17 @@ typedef struct mg_backend {
   void (*release)(void *memory, size_t bytes, mg_space_t space);
 
   /** Fill f and the face betas of every cell, including the faces at index n that close the
-   *  patch. */
+   *  patch, without the factors of level/metric.h. */
   mg_status_t (*set_problem)(const mg_view_t *v, const mg_tables_t *tables);
   /** Add to f, and to alpha if the level stores it, what the conditions on walls require
-   *  (mg_wall_share). */
-  mg_status_t (*set_walls)(const mg_view_t *v, const mg_condition_t condition[3][2]);
+   *  (mg_wall_share). Betas have no factors yet.
+   *  @param[in] width  of the cells next to each wall */
+  mg_status_t (*set_walls)(const mg_view_t *v, const mg_condition_t condition[3][2],
+                           const double width[3][2]);
+  /** Multiply cells and faces (i, j, k) of vec, up to index n, by factor[0][i] factor[1][j]
+   *  factor[2][k].
+   *  @param[in] factor  n + 1 values for each direction of the level */
+  mg_status_t (*multiply_axes)(const mg_view_t *v, mg_vector_t vec, const double *const factor[3]);
   /** Restrict MG_BETA_I + d of the fine patches to vector `dst` of the coarse patches, for faces
    *  0..n in direction d. Coarse patch p is the coarsened fine patch p.
    *  @param[in] factor  of the sum of the betas on a face, for each face of the level in direction

@@ -127,7 +127,10 @@ void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j
 
 /* The entries of the backend table, one file each. */
 mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables);
-mg_status_t mg_cpu_set_walls(const mg_view_t *v, const mg_condition_t condition[3][2]);
+mg_status_t mg_cpu_set_walls(const mg_view_t *v, const mg_condition_t condition[3][2],
+                             const double width[3][2]);
+mg_status_t mg_cpu_multiply_axes(const mg_view_t *v, mg_vector_t vec,
+                                 const double *const factor[3]);
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                   mg_vector_t dst, const double *factor);
 mg_status_t mg_cpu_extend_faces(const mg_view_t *v);

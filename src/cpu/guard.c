@@ -49,8 +49,13 @@ static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
 static mg_status_t set_problem(const mg_view_t *v, const mg_tables_t *tables) {
   GUARDED(v, mg_cpu_set_problem(&opened, tables));
 }
-static mg_status_t set_walls(const mg_view_t *v, const mg_condition_t condition[3][2]) {
-  GUARDED(v, mg_cpu_set_walls(&opened, condition));
+static mg_status_t set_walls(const mg_view_t *v, const mg_condition_t condition[3][2],
+                             const double width[3][2]) {
+  GUARDED(v, mg_cpu_set_walls(&opened, condition, width));
+}
+static mg_status_t multiply_axes(const mg_view_t *v, mg_vector_t vec,
+                                 const double *const factor[3]) {
+  GUARDED(v, mg_cpu_multiply_axes(&opened, vec, factor));
 }
 static mg_status_t restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                   mg_vector_t dst, const double *factor) {
@@ -262,6 +267,7 @@ const mg_backend_t mg_backend_guard = {
     .release = mg_guard_release,
     .set_problem = set_problem,
     .set_walls = set_walls,
+    .multiply_axes = multiply_axes,
     .restrict_faces = restrict_faces,
     .extend_faces = extend_faces,
     .set_diagonal = set_diagonal,

@@ -3,9 +3,9 @@
 #include "formulas/coefficients.h"
 #include "formulas/walls.h"
 
-static void beta_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t, int d) {
-  const mg_widths_t unit = mg_unit_widths(v);
-  const double scale = mg_beta_scale(unit.d, d), metric = mg_face_metric(v->h, d);
+static void beta_fv(const mg_view_t *v, int q, const mg_tables_t *t, int d) {
+  const mg_patch_t *p = &v->patch[q];
+  const double scale = t->beta_scale[d];
   const double *sx = (d == 0 ? t->beta_face : t->beta_center)[0] + p->lo[0];
   const double *sy = (d == 1 ? t->beta_face : t->beta_center)[1] + p->lo[1];
   const double *sz = (d == 2 ? t->beta_face : t->beta_center)[2] + p->lo[2];
@@ -16,7 +16,7 @@ static void beta_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *
       mg_real_t *beta = mg_cell(p, MG_BETA_I + d, 0, j, k);
 #pragma omp simd
       for (int i = 0; i < n[0]; i++)
-        beta[i] = MG_REAL(mg_beta_fv(scale, metric, sx[i], sy[j], sz[k]));
+        beta[i] = MG_REAL(mg_beta_fv(scale, sx[i], sy[j], sz[k]));
     }
 }
 
@@ -36,26 +36,22 @@ static void rhs_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t
     }
 }
 
-static void set_7pt(const mg_view_t *v, const mg_patch_t *p) {
-  const mg_widths_t unit = mg_unit_widths(v), scales = mg_inverse_lengths2(v);
-  const double *h = unit.d;
-  const double metric[3] = {mg_face_metric(v->h, 0), mg_face_metric(v->h, 1),
-                            mg_face_metric(v->h, 2)};
+static void set_7pt(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t) {
+  const mg_widths_t scales = mg_inverse_lengths2(v);
 #pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
   for (int k = 0; k <= p->n[2]; k++)
     for (int j = 0; j <= p->n[1]; j++)
       for (int i = 0; i <= p->n[0]; i++) {
-        const double xf = (p->lo[0] + i) * h[0], yf = (p->lo[1] + j) * h[1],
-                     zf = (p->lo[2] + k) * h[2];
-        const double x = xf + 0.5 * h[0], y = yf + 0.5 * h[1], z = zf + 0.5 * h[2];
         const bool in_i = i < p->n[0], in_j = j < p->n[1], in_k = k < p->n[2];
+        const double xf = t->face[0][p->lo[0] + i], yf = t->face[1][p->lo[1] + j],
+                     zf = t->face[2][p->lo[2] + k];
+        const double x = in_i ? t->center[0][p->lo[0] + i] : xf,
+                     y = in_j ? t->center[1][p->lo[1] + j] : yf,
+                     z = in_k ? t->center[2][p->lo[2] + k] : zf;
         double g[3]; /* not used */
-        if (in_j && in_k)
-          *mg_cell(p, MG_BETA_I, i, j, k) = MG_REAL(metric[0] * mg_beta_point(xf, y, z, g));
-        if (in_i && in_k)
-          *mg_cell(p, MG_BETA_J, i, j, k) = MG_REAL(metric[1] * mg_beta_point(x, yf, z, g));
-        if (in_i && in_j)
-          *mg_cell(p, MG_BETA_K, i, j, k) = MG_REAL(metric[2] * mg_beta_point(x, y, zf, g));
+        if (in_j && in_k) *mg_cell(p, MG_BETA_I, i, j, k) = MG_REAL(mg_beta_point(xf, y, z, g));
+        if (in_i && in_k) *mg_cell(p, MG_BETA_J, i, j, k) = MG_REAL(mg_beta_point(x, yf, z, g));
+        if (in_i && in_j) *mg_cell(p, MG_BETA_K, i, j, k) = MG_REAL(mg_beta_point(x, y, zf, g));
         if (in_i && in_j && in_k)
           *mg_cell(p, MG_F, i, j, k) = MG_REAL(mg_rhs_point(v->a, v->periodic, scales, x, y, z));
       }
@@ -65,18 +61,18 @@ mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
     if (v->op == MG_OPERATOR_7PT) {
-      set_7pt(v, p);
+      set_7pt(v, p, tables);
       continue;
     }
     for (int d = 0; d < 3; d++)
-      beta_fv(v, p, tables, d);
+      beta_fv(v, q, tables, d);
     rhs_fv(v, p, tables);
   }
   return MG_OK;
 }
 
 static void set_wall(const mg_view_t *v, const mg_patch_t *p, int d, int side,
-                     const mg_condition_t *condition) {
+                     const mg_condition_t *condition, double width) {
   const int order = mg_operator_order(v);
   int n[3] = {p->n[0], p->n[1], p->n[2]}, at[3], face[3];
   n[d] = 1;
@@ -89,19 +85,33 @@ static void set_wall(const mg_view_t *v, const mg_patch_t *p, int d, int side,
           cell[e] = e != d ? at[e] : side == 0 ? 0 : p->n[d] - 1;
         }
         const mg_real_t beta = *mg_cell(p, MG_BETA_I + d, face[0], face[1], face[2]);
-        const mg_wall_share_t share =
-            mg_wall_share(condition, order, v->h[d], mg_face_metric(v->h, d), v->b_h2, beta);
+        const mg_wall_share_t share = mg_wall_share(condition, order, width, beta);
         *mg_cell(p, MG_F, cell[0], cell[1], cell[2]) += MG_REAL(share.f);
         if (v->alpha_varies)
           *mg_cell(p, MG_ALPHA, cell[0], cell[1], cell[2]) += MG_REAL(share.alpha);
       }
 }
 
-mg_status_t mg_cpu_set_walls(const mg_view_t *v, const mg_condition_t condition[3][2]) {
+mg_status_t mg_cpu_set_walls(const mg_view_t *v, const mg_condition_t condition[3][2],
+                             const double width[3][2]) {
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++)
       for (int side = 0; side < 2; side++)
         if (v->patch[q].wall[d][side] != MG_WALL_NONE)
-          set_wall(v, &v->patch[q], d, side, &condition[d][side]);
+          set_wall(v, &v->patch[q], d, side, &condition[d][side], width[d][side]);
+  return MG_OK;
+}
+
+mg_status_t mg_cpu_multiply_axes(const mg_view_t *v, mg_vector_t vec,
+                                 const double *const factor[3]) {
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t *p = &v->patch[q];
+    const double *x = factor[0] + p->lo[0], *y = factor[1] + p->lo[1], *z = factor[2] + p->lo[2];
+#pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
+    for (int k = 0; k <= p->n[2]; k++)
+      for (int j = 0; j <= p->n[1]; j++)
+        for (int i = 0; i <= p->n[0]; i++)
+          *mg_cell(p, vec, i, j, k) *= MG_REAL(x[i] * y[j] * z[k]);
+  }
   return MG_OK;
 }

@@ -37,6 +37,7 @@ const mg_backend_t mg_backend_cpu = {
     .release = cpu_release,
     .set_problem = mg_cpu_set_problem,
     .set_walls = mg_cpu_set_walls,
+    .multiply_axes = mg_cpu_multiply_axes,
     .restrict_faces = mg_cpu_restrict_faces,
     .extend_faces = mg_cpu_extend_faces,
     .set_diagonal = mg_cpu_set_diagonal,

@@ -9,81 +9,64 @@ extern "C" {
 
 static const dim3 block_shape(32, 8, 1);
 
-/** Tables for fv2 and fv4; rows start at the patch's first cell. */
-struct factors_t {
-  const double *face[3], *center[3], *f[3], *f_xx[3];
+/** Tables of the problem; rows start at the patch's first cell. */
+struct tables_t {
+  const double *x_face[3], *x_center[3], *face[3], *center[3], *f[3], *f_xx[3];
+  double beta_scale[3];
 };
 
-/** Widths of the cells in units of the domain, and the factors of coefficients.h. */
-struct widths_t {
-  double h[3], scale[3], metric[3];
-  mg_widths_t inverse_lengths2;
-};
-
-static widths_t widths_of(const mg_view_t *v) {
-  const mg_widths_t unit = mg_unit_widths(v);
-  widths_t w;
-  w.inverse_lengths2 = mg_inverse_lengths2(v);
-  for (int d = 0; d < 3; d++) {
-    w.h[d] = unit.d[d];
-    w.scale[d] = mg_beta_scale(unit.d, d);
-    w.metric[d] = mg_face_metric(v->h, d);
-  }
-  return w;
-}
-
-static __global__ void __launch_bounds__(256) set_fv(mg_patch_t p, widths_t w, factors_t t) {
+static __global__ void __launch_bounds__(256) set_fv(mg_patch_t p, double h2, tables_t t) {
   const int n[3] = {p.n[0] + 1, p.n[1] + 1, p.n[2] + 1};
   MG_CUDA_CELL(i, j, k, n);
   const bool in_i = i < p.n[0], in_j = j < p.n[1], in_k = k < p.n[2];
   const ptrdiff_t at = i + j * p.jstride + k * p.kstride;
   if (in_j && in_k)
     p.vec[MG_BETA_I][at] =
-        mg_beta_fv(w.scale[0], w.metric[0], t.face[0][i], t.center[1][j], t.center[2][k]);
+        mg_beta_fv(t.beta_scale[0], t.face[0][i], t.center[1][j], t.center[2][k]);
   if (in_i && in_k)
     p.vec[MG_BETA_J][at] =
-        mg_beta_fv(w.scale[1], w.metric[1], t.center[0][i], t.face[1][j], t.center[2][k]);
+        mg_beta_fv(t.beta_scale[1], t.center[0][i], t.face[1][j], t.center[2][k]);
   if (in_i && in_j)
     p.vec[MG_BETA_K][at] =
-        mg_beta_fv(w.scale[2], w.metric[2], t.center[0][i], t.center[1][j], t.face[2][k]);
+        mg_beta_fv(t.beta_scale[2], t.center[0][i], t.center[1][j], t.face[2][k]);
   if (in_i && in_j && in_k)
-    p.vec[MG_F][at] = mg_rhs_fv(w.h[0] * w.h[0], t.f[0][i], t.f[1][j], t.f[2][k], t.f_xx[0][i],
-                                t.f_xx[1][j], t.f_xx[2][k]);
+    p.vec[MG_F][at] =
+        mg_rhs_fv(h2, t.f[0][i], t.f[1][j], t.f[2][k], t.f_xx[0][i], t.f_xx[1][j], t.f_xx[2][k]);
 }
 
 static __global__ void __launch_bounds__(256)
-    set_7pt(mg_patch_t p, widths_t w, double a, bool periodic) {
+    set_7pt(mg_patch_t p, mg_widths_t inverse_lengths2, tables_t t, double a, bool periodic) {
   const int n[3] = {p.n[0] + 1, p.n[1] + 1, p.n[2] + 1};
   MG_CUDA_CELL(i, j, k, n);
   const bool in_i = i < p.n[0], in_j = j < p.n[1], in_k = k < p.n[2];
   const ptrdiff_t at = i + j * p.jstride + k * p.kstride;
-  const double xf = (p.lo[0] + i) * w.h[0], yf = (p.lo[1] + j) * w.h[1],
-               zf = (p.lo[2] + k) * w.h[2];
-  const double x = xf + 0.5 * w.h[0], y = yf + 0.5 * w.h[1], z = zf + 0.5 * w.h[2];
+  const double xf = t.x_face[0][i], yf = t.x_face[1][j], zf = t.x_face[2][k];
+  const double x = in_i ? t.x_center[0][i] : xf, y = in_j ? t.x_center[1][j] : yf,
+               z = in_k ? t.x_center[2][k] : zf;
   double g[3]; /* unused */
-  if (in_j && in_k) p.vec[MG_BETA_I][at] = w.metric[0] * mg_beta_point(xf, y, z, g);
-  if (in_i && in_k) p.vec[MG_BETA_J][at] = w.metric[1] * mg_beta_point(x, yf, z, g);
-  if (in_i && in_j) p.vec[MG_BETA_K][at] = w.metric[2] * mg_beta_point(x, y, zf, g);
-  if (in_i && in_j && in_k)
-    p.vec[MG_F][at] = mg_rhs_point(a, periodic, w.inverse_lengths2, x, y, z);
+  if (in_j && in_k) p.vec[MG_BETA_I][at] = mg_beta_point(xf, y, z, g);
+  if (in_i && in_k) p.vec[MG_BETA_J][at] = mg_beta_point(x, yf, z, g);
+  if (in_i && in_j) p.vec[MG_BETA_K][at] = mg_beta_point(x, y, zf, g);
+  if (in_i && in_j && in_k) p.vec[MG_F][at] = mg_rhs_point(a, periodic, inverse_lengths2, x, y, z);
 }
 
 /** Cells of a patch at its side normal to d. */
 static __global__ void __launch_bounds__(256)
     set_wall(mg_patch_t p, bool alpha_varies, int d, int side, mg_condition_t condition, int order,
-             double h, double metric, double b_h2) {
+             double width) {
   const int n[3] = {d == 0 ? 1 : p.n[0], d == 1 ? 1 : p.n[1], d == 2 ? 1 : p.n[2]};
   MG_CUDA_CELL(i, j, k, n);
   int face[3] = {i, j, k}, cell[3] = {i, j, k};
   face[d] = side == 0 ? 0 : p.n[d];
   cell[d] = side == 0 ? 0 : p.n[d] - 1;
   const mg_real_t beta = *mg_cell(&p, MG_BETA_I + d, face[0], face[1], face[2]);
-  const mg_wall_share_t share = mg_wall_share(&condition, order, h, metric, b_h2, beta);
+  const mg_wall_share_t share = mg_wall_share(&condition, order, width, beta);
   *mg_cell(&p, MG_F, cell[0], cell[1], cell[2]) += MG_REAL(share.f);
   if (alpha_varies) *mg_cell(&p, MG_ALPHA, cell[0], cell[1], cell[2]) += MG_REAL(share.alpha);
 }
 
-mg_status_t mg_cuda_set_walls(const mg_view_t *v, const mg_condition_t condition[3][2]) {
+mg_status_t mg_cuda_set_walls(const mg_view_t *v, const mg_condition_t condition[3][2],
+                              const double width[3][2]) {
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++)
       for (int side = 0; side < 2; side++) {
@@ -92,8 +75,7 @@ mg_status_t mg_cuda_set_walls(const mg_view_t *v, const mg_condition_t condition
         const dim3 grid = mg_cuda_grid(d == 0 ? 1 : p.n[0], d == 1 ? 1 : p.n[1],
                                        d == 2 ? 1 : p.n[2], block_shape);
         set_wall<<<grid, block_shape, 0, mg_cuda.stream>>>(
-            p, v->alpha_varies, d, side, condition[d][side], mg_operator_order(v), v->h[d],
-            mg_face_metric(v->h, d), v->b_h2);
+            p, v->alpha_varies, d, side, condition[d][side], mg_operator_order(v), width[d][side]);
         MG_CUDA_LAUNCHED("set_walls");
       }
   return MG_OK;
@@ -105,17 +87,16 @@ static size_t table_row(const int32_t n[3]) {
   return (size_t)(longer > n[2] ? longer : n[2]) + 1;
 }
 
-/** Copy the host's tables, four for each direction, into one device allocation. */
-static mg_status_t copy_tables(const mg_tables_t *tables, const int32_t n[3], double **out) {
-  const double *const *const from[4] = {tables->beta_face, tables->beta_center, tables->f,
-                                        tables->f_xx};
+/** Copy tables of the host into one device allocation, a row for each. Table t has n[t % 3] values,
+ *  or one more if `closed`. */
+static mg_status_t copy_tables(const double *const *from, int n_tables, const int32_t n[3],
+                               unsigned closed, double **out) {
   const size_t row = table_row(n);
-  MG_CUDA_TRY(cudaMalloc((void **)out, 12 * row * sizeof(double)));
-  for (int t = 0; t < 12; t++) {
-    const int kind = t / 3, d = t % 3;
-    const size_t values = (size_t)n[d] + (kind == 0 ? 1 : 0);
+  MG_CUDA_TRY(cudaMalloc((void **)out, (size_t)n_tables * row * sizeof(double)));
+  for (int t = 0; t < n_tables; t++) {
+    const size_t values = (size_t)n[t % 3] + (closed >> t & 1);
     const cudaError_t error =
-        cudaMemcpyAsync(*out + t * row, from[kind][d], values * sizeof(double),
+        cudaMemcpyAsync(*out + (size_t)t * row, from[t], values * sizeof(double),
                         cudaMemcpyHostToDevice, mg_cuda.stream);
     if (error != cudaSuccess) {
       (void)cudaFree(*out);
@@ -125,38 +106,77 @@ static mg_status_t copy_tables(const mg_tables_t *tables, const int32_t n[3], do
   return MG_OK;
 }
 
-static factors_t factors_at(const double *tables, const int32_t n[3], const mg_patch_t &p) {
+/** Free tables once the device has read them. The caller owns the host's tables, so they must have
+ *  been read too before this returns. */
+static mg_status_t free_tables(mg_status_t status, double *device, const char *name) {
+  const cudaError_t error = cudaStreamSynchronize(mg_cuda.stream);
+  (void)cudaFree(device);
+  if (status != MG_OK) return status;
+  return error == cudaSuccess ? MG_OK : mg_cuda_failed(error, name, __FILE__, __LINE__);
+}
+
+static tables_t tables_at(const double *device, const mg_tables_t *host, const int32_t n[3],
+                          const mg_patch_t &p) {
   const size_t row = table_row(n);
-  factors_t t;
+  tables_t t;
   for (int d = 0; d < 3; d++) {
-    const double *first = tables + d * row + p.lo[d];
-    t.face[d] = first;
-    t.center[d] = first + 3 * row;
-    t.f[d] = first + 6 * row;
-    t.f_xx[d] = first + 9 * row;
+    const double *first = device + d * row + p.lo[d];
+    t.x_face[d] = first;
+    t.x_center[d] = first + 3 * row;
+    t.face[d] = first + 6 * row;
+    t.center[d] = first + 9 * row;
+    t.f[d] = first + 12 * row;
+    t.f_xx[d] = first + 15 * row;
+    t.beta_scale[d] = host->beta_scale[d];
   }
   return t;
 }
 
 mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
+  const double *const *const kinds[6] = {tables->face,        tables->center, tables->beta_face,
+                                         tables->beta_center, tables->f,      tables->f_xx};
+  const double *from[18], h = mg_unit_widths(v).d[0];
   double *device = nullptr;
-  const widths_t widths = widths_of(v);
-  MG_TRY(copy_tables(tables, v->n, &device));
+  for (int t = 0; t < 18; t++)
+    from[t] = kinds[t / 3][t % 3];
+  MG_TRY(copy_tables(from, 18, v->n, 7u | 7u << 6, &device));
+  mg_status_t status = MG_OK;
+  for (int q = 0; q < v->n_patches && status == MG_OK; q++) {
+    const mg_patch_t &p = v->patch[q];
+    const tables_t t = tables_at(device, tables, v->n, p);
+    const dim3 grid = mg_cuda_grid(p.n[0] + 1, p.n[1] + 1, p.n[2] + 1, block_shape);
+    if (v->op == MG_OPERATOR_7PT)
+      set_7pt<<<grid, block_shape, 0, mg_cuda.stream>>>(p, mg_inverse_lengths2(v), t, v->a,
+                                                        v->periodic);
+    else
+      set_fv<<<grid, block_shape, 0, mg_cuda.stream>>>(p, h * h, t);
+    status = mg_cuda_launched("set_problem", __FILE__, __LINE__);
+  }
+  return free_tables(status, device, "set_problem");
+}
+
+static __global__ void __launch_bounds__(256)
+    multiply_axes(mg_patch_t p, mg_vector_t vec, const double *x, const double *y,
+                  const double *z) {
+  const int n[3] = {p.n[0] + 1, p.n[1] + 1, p.n[2] + 1};
+  MG_CUDA_CELL(i, j, k, n);
+  *mg_cell(&p, vec, i, j, k) *= MG_REAL(x[i] * y[j] * z[k]);
+}
+
+mg_status_t mg_cuda_multiply_axes(const mg_view_t *v, mg_vector_t vec,
+                                  const double *const factor[3]) {
+  const size_t row = table_row(v->n);
+  double *device = nullptr;
+  MG_TRY(copy_tables(factor, 3, v->n, 7u, &device));
   mg_status_t status = MG_OK;
   for (int q = 0; q < v->n_patches && status == MG_OK; q++) {
     const mg_patch_t &p = v->patch[q];
     const dim3 grid = mg_cuda_grid(p.n[0] + 1, p.n[1] + 1, p.n[2] + 1, block_shape);
-    if (v->op == MG_OPERATOR_7PT)
-      set_7pt<<<grid, block_shape, 0, mg_cuda.stream>>>(p, widths, v->a, v->periodic);
-    else
-      set_fv<<<grid, block_shape, 0, mg_cuda.stream>>>(p, widths, factors_at(device, v->n, p));
-    status = mg_cuda_launched("set_problem", __FILE__, __LINE__);
+    multiply_axes<<<grid, block_shape, 0, mg_cuda.stream>>>(
+        p, vec, device + p.lo[0], device + row + p.lo[1], device + 2 * row + p.lo[2]);
+    status = mg_cuda_launched("multiply_axes", __FILE__, __LINE__);
   }
-  /* The caller owns the tables, so they must have been read before this returns. */
-  const cudaError_t error = cudaStreamSynchronize(mg_cuda.stream);
-  (void)cudaFree(device);
-  if (status != MG_OK) return status;
-  return error == cudaSuccess ? MG_OK : mg_cuda_failed(error, "set_problem", __FILE__, __LINE__);
+  return free_tables(status, device, "multiply_axes");
 }
 
 /** Extend the faces normal to d by one layer outside the wall normal to t. */

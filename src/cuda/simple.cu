@@ -288,6 +288,7 @@ extern "C" const mg_backend_t mg_backend_cuda_simple = {
     .release = mg_cuda_release,
     .set_problem = mg_cuda_set_problem,
     .set_walls = mg_cuda_set_walls,
+    .multiply_axes = mg_cuda_multiply_axes,
     .restrict_faces = mg_cuda_restrict_faces,
     .extend_faces = mg_cuda_extend_faces,
     .set_diagonal = mg_cuda_set_diagonal,

@@ -18,12 +18,6 @@ MG_INLINE double mg_width_ratio2(const double h[3], int d) {
   return ratio * ratio;
 }
 
-/** Factor of the stored face betas normal to d: (h[0] / h[d])^2. With it, the operators scale all
- *  faces by b / h[0]^2. */
-MG_INLINE double mg_face_metric(const double h[3], int d) {
-  return 1.0 / mg_width_ratio2(h, d);
-}
-
 /** Widths of cells in units of the domain's lengths, in which the built-in problems are given. */
 typedef struct {
   double d[3];
@@ -56,8 +50,8 @@ MG_INLINE double mg_beta_scale(const double h[3], int d) {
 /** fv2, fv4: beta = 1 + S/4 with S = sin sin sin, converted from face point to face average. The
  *  conversion adds h_t^2/24 times the second derivative -(2 pi)^2 S/4 for both tangential
  *  directions t. */
-MG_INLINE double mg_beta_fv(double scale, double metric, double sx, double sy, double sz) {
-  return metric * (1.0 + (scale * (sy * sz)) * sx);
+MG_INLINE double mg_beta_fv(double scale, double sx, double sy, double sz) {
+  return 1.0 + (scale * (sy * sz)) * sx;
 }
 
 /** fv2, fv4: f from its three factors and all three second derivatives.

@@ -60,17 +60,15 @@ typedef struct {
  *  wall is a Neumann wall then, and k becomes a part of alpha.
  *  @param[in] order   of the wall formula
  *  @param[in] h       width of the cell normal to the wall
- *  @param[in] metric  factor of the stored beta (mg_face_metric)
- *  @param[in] beta    stored beta of the face, before Neumann walls are closed */
-MG_INLINE mg_wall_share_t mg_wall_share(const mg_condition_t *c, int order, double h, double metric,
-                                        double b_h2, double beta) {
+ *  @param[in] beta    of the face, before Neumann walls are closed */
+MG_INLINE mg_wall_share_t mg_wall_share(const mg_condition_t *c, int order, double h, double beta) {
   mg_wall_share_t s = {0.0, 0.0};
   if (c->u == 0.0) {
     s.f = c->value / h;
   } else if (c->flux == 0.0) {
-    s.f = b_h2 * beta * (order == 1 ? 2.0 : 3.0) * c->value;
+    s.f = beta / (h * h) * (order == 1 ? 2.0 : 3.0) * c->value;
   } else {
-    s.alpha = c->u / (c->flux + 0.5 * c->u * h * metric / beta) / h;
+    s.alpha = c->u / (c->flux + 0.5 * c->u * h / beta) / h;
     s.f = s.alpha * c->value / c->u;
   }
   return s;

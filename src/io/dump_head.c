@@ -40,10 +40,21 @@ static void number(writer_t *w, const char *where, const char *name, double valu
 
 static const char vtk[] = "/VTKHDF", ours[] = MG_DUMP_OURS;
 
+/* A grid of cells of different widths, whose coordinates axes_io.c writes. */
+static void put_rectilinear(writer_t *w, const mg_level_plan_t *level, bool cells) {
+  const int64_t version[2] = {2, 8};
+  int64_t points[3];
+  for (int d = 0; d < 3; d++)
+    points[d] = level->layout.n[d] + (cells ? 1 : 0);
+  integers(w, vtk, "Version", version, 2);
+  text(w, vtk, "Type", "RectilinearGrid");
+  integers(w, vtk, "Dimensions", points, 3);
+  group(w, "/grid");
+}
+
 /* The domain as VTK expects it. With point centring, the points are the cell centers. */
-static void put_image(writer_t *w, const mg_params_t *params, const mg_level_plan_t *level) {
+static void put_image(writer_t *w, const mg_level_plan_t *level, bool cells) {
   const int32_t *n = level->layout.n;
-  const bool cells = params->dump_centering == MG_CENTERING_CELL;
   const int64_t version[2] = {1, 0};
   int64_t extent[6] = {0};
   double origin[3], spacing[3];
@@ -53,13 +64,21 @@ static void put_image(writer_t *w, const mg_params_t *params, const mg_level_pla
     extent[2 * d + 1] = cells ? n[d] : n[d] - 1;
   }
   const double direction[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  group(w, vtk);
   integers(w, vtk, "Version", version, 2);
   text(w, vtk, "Type", "ImageData");
   integers(w, vtk, "WholeExtent", extent, 6);
   doubles(w, vtk, "Origin", origin, 3);
   doubles(w, vtk, "Spacing", spacing, 3);
   doubles(w, vtk, "Direction", direction, 9);
+}
+
+static void put_grid(writer_t *w, const mg_params_t *params, const mg_level_plan_t *level) {
+  const bool cells = params->dump_centering == MG_CENTERING_CELL;
+  group(w, vtk);
+  if (mg_plan_is_even(level, params, 0))
+    put_image(w, level, cells);
+  else
+    put_rectilinear(w, level, cells);
   group(w, cells ? "/VTKHDF/CellData" : "/VTKHDF/PointData");
 }
 
@@ -80,7 +99,8 @@ static void put_setting(writer_t *w, const mg_option_t *option, const mg_params_
     text(w, ours, name, mg_boundary_text(p).text);
     return;
   }
-  if (option->kind == MG_KIND_CELLS || option->kind == MG_KIND_REALS) {
+  if (option->kind == MG_KIND_CELLS || option->kind == MG_KIND_REALS ||
+      option->kind == MG_KIND_STRETCH) {
     char value[256];
     if (mg_params_has_cells(p) && mg_option_format(option, p, value, (int)sizeof value))
       text(w, ours, name, value);
@@ -162,7 +182,7 @@ static void put_checksums(writer_t *w, const mg_params_t *p) {
 mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_dump_about_t *about) {
   const mg_params_t *p = &h->params;
   writer_t w = {file, MG_OK};
-  put_image(&w, p, &h->plan.level[0]);
+  put_grid(&w, p, &h->plan.level[0]);
   group(&w, ours);
   integer(&w, ours, "format_version", MG_FORMAT_VERSION);
   MG_TRY(put_run(&w, about));

@@ -1,6 +1,6 @@
 #include "base/alloc.h"
 #include "base/log.h"
-#include "formulas/coefficients.h"
+#include "io/axes_io.h"
 #include "io/boundary_faces_io.h"
 #include "io/checksum.h"
 #include "io/dump_parts.h"
@@ -22,35 +22,34 @@ static void checksum_path(int level, int field, char path[MG_DATA_PATH_MAX]) {
 
 /* --- fields ---------------------------------------------------------------------------- */
 
-/* Stored face betas have a factor that depends on the widths of the cells; a dump has beta. */
-static double scale_of(const mg_level_t *level, mg_vector_t vec) {
-  const bool is_beta = vec >= MG_BETA_I && vec <= MG_BETA_K;
-  return is_beta ? 1.0 / mg_face_metric(level->store.view.h, (int)(vec - MG_BETA_I)) : 1.0;
+/* Write or compare a field of a level. */
+static mg_status_t run_field(mg_hierarchy_t *h, int l, mg_field_t field, bool write,
+                             mg_field_io_t *io) {
+  char path[MG_DATA_PATH_MAX], checksums[MG_DATA_PATH_MAX];
+  mg_metric_t metric;
+  mg_dump_data_path(&h->params, l, field, path);
+  checksum_path(l, field, checksums);
+  if (!write) return mg_field_read(io, path, checksums, MG_NO_VECTOR);
+  if (field == MG_FIELD_RESIDUAL)
+    MG_TRY(mg_comm_agree_or_end(mg_residual(&h->level[l], MG_TMP, MG_U, MG_F)));
+  MG_TRY(mg_comm_agree(mg_metric_create(h, l, vector_of[field], &metric)));
+  io->metric = &metric;
+  const mg_status_t status = mg_field_write(io, path, checksums, vector_of[field]);
+  mg_metric_free(&metric);
+  return status;
 }
 
 /* Write or compare every field of a level. */
 static mg_status_t run_level(mg_hierarchy_t *h, int l, mg_h5_t *file, bool write) {
-  mg_level_t *level = &h->level[l];
-  mg_field_io_t io = {file,
-                      NULL,
-                      h->plan.level[l].layout.n,
-                      1.0,
-                      h->params.dump_precision,
-                      h->params.dump_compress};
-  MG_TRY(mg_slabs_create(level, mg_h5_ranks(), &io.slabs));
+  mg_field_io_t io = {.file = file,
+                      .n = h->plan.level[l].layout.n,
+                      .precision = h->params.dump_precision,
+                      .compress = h->params.dump_compress};
+  MG_TRY(mg_slabs_create(&h->level[l], mg_h5_ranks(), &io.slabs));
   mg_status_t status = MG_OK;
-  for (int field = 0; field < MG_N_FIELDS && status == MG_OK; field++) {
-    char path[MG_DATA_PATH_MAX], checksums[MG_DATA_PATH_MAX];
-    if (!mg_dump_wants(&h->params, (mg_field_t)field)) continue;
-    mg_dump_data_path(&h->params, l, (mg_field_t)field, path);
-    checksum_path(l, field, checksums);
-    if (write && field == MG_FIELD_RESIDUAL)
-      status = mg_comm_agree_or_end(mg_residual(level, MG_TMP, MG_U, MG_F));
-    io.scale = scale_of(level, vector_of[field]);
-    if (status == MG_OK)
-      status = write ? mg_field_write(&io, path, checksums, (int)vector_of[field])
-                     : mg_field_read(&io, path, checksums, -1);
-  }
+  for (int field = 0; field < MG_N_FIELDS && status == MG_OK; field++)
+    if (mg_dump_wants(&h->params, (mg_field_t)field))
+      status = run_field(h, l, (mg_field_t)field, write, &io);
   mg_slabs_free(io.slabs);
   return status;
 }
@@ -84,15 +83,26 @@ static bool same_walls(const wall_t *a, const wall_t *b, const int32_t n[2]) {
          memcmp(a->sums, b->sums, (size_t)n[1] * sizeof *a->sums) == 0;
 }
 
+/* Remove the factors of the faces on the high side in direction d. */
+static mg_status_t unscale_wall(const mg_hierarchy_t *h, int d, const int32_t n[2], double *faces) {
+  mg_metric_t m;
+  MG_TRY(mg_comm_agree(mg_metric_create(h, 0, MG_BETA_I + (mg_vector_t)d, &m)));
+  const double *fast = m.factor[d == 0 ? 1 : 0], *slow = m.factor[d == 2 ? 1 : 2],
+               normal = m.factor[d][h->plan.level[0].layout.n[d]];
+  for (int32_t row = 0; row < n[1] && !m.is_one; row++)
+    for (int32_t i = 0; i < n[0]; i++)
+      faces[(int64_t)row * n[0] + i] /= normal * fast[i] * slow[row];
+  mg_metric_free(&m);
+  return MG_OK;
+}
+
 /* Write one wall, or compare it with the file. */
 static mg_status_t run_wall(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
                             const wall_t *wall, const wall_t *stored) {
   int32_t n[2];
   mg_boundary_faces_size(&h->level[0], d, n);
   MG_TRY(mg_boundary_faces_get(&h->level[0], d, wall->faces));
-  const double scale = scale_of(&h->level[0], MG_BETA_I + (mg_vector_t)d);
-  for (int64_t face = 0; face < (int64_t)n[0] * n[1]; face++)
-    wall->faces[face] *= scale;
+  MG_TRY(unscale_wall(h, d, n, wall->faces));
   for (int64_t row = 0; row < n[1]; row++)
     wall->sums[row] = mg_checksum_doubles(wall->faces + row * n[0], n[0], (uint64_t)(row * n[0]));
   MG_TRY(move_wall(file, d, n, write, write ? wall : stored));
@@ -128,6 +138,7 @@ static mg_status_t write_all(mg_hierarchy_t *h, const char *path, const mg_dump_
   if (status == MG_OK) status = mg_comm_agree(mg_dump_put_head(file, h, about));
   if (status == MG_OK) status = run_levels(h, file, true);
   if (status == MG_OK) status = run_walls(h, file, true);
+  if (status == MG_OK) status = mg_axes_dump(h, file, true);
   const int64_t complete = 1;
   if (status == MG_OK)
     status = mg_comm_agree(mg_h5_put_integers(file, MG_DUMP_OURS, "complete", &complete, 1));
@@ -149,6 +160,7 @@ static mg_status_t check_all(mg_hierarchy_t *h, const char *path) {
   if (status == MG_OK) status = mg_comm_agree(check_complete(file));
   if (status == MG_OK) status = run_levels(h, file, false);
   if (status == MG_OK) status = run_walls(h, file, false);
+  if (status == MG_OK) status = mg_axes_dump(h, file, false);
   return mg_status_worst(status, mg_comm_agree(mg_h5_close(file)));
 }
 

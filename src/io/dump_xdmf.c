@@ -1,5 +1,6 @@
 /* The small text file that describes the values to readers without VTKHDF: XDMF 2. */
 #include "base/log.h"
+#include "io/axes_io.h"
 #include "io/dump_parts.h"
 #include <errno.h>
 #include <stdio.h>
@@ -58,12 +59,8 @@ static void put_field(FILE *out, const mg_params_t *p, int level, const int32_t 
   fprintf(out, ":%s</DataItem>\n      </Attribute>\n", path);
 }
 
-/* Always cell-centered, regardless of --dump-centering, which affects VTKHDF readers only. */
-static void put_level(FILE *out, const mg_params_t *p, int level, const mg_level_plan_t *plan,
-                      const char *name) {
-  const int32_t *n = plan->layout.n;
+static void put_even(FILE *out, const int32_t n[3], const double h[3]) {
   fprintf(out,
-          "    <Grid Name=\"level %d\" GridType=\"Uniform\">\n"
           "      <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"%d %d %d\"/>\n"
           "      <Geometry GeometryType=\"ORIGIN_DXDYDZ\">\n"
           "        <DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" "
@@ -71,7 +68,37 @@ static void put_level(FILE *out, const mg_params_t *p, int level, const mg_level
           "        <DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" "
           "Format=\"XML\">%.17g %.17g %.17g</DataItem>\n"
           "      </Geometry>\n",
-          level, n[2] + 1, n[1] + 1, n[0] + 1, plan->h[2], plan->h[1], plan->h[0]);
+          n[2] + 1, n[1] + 1, n[0] + 1, h[2], h[1], h[0]);
+}
+
+/* Cells of different widths: the positions of their faces are in the file. */
+static void put_uneven(FILE *out, int level, const int32_t n[3], const char *name) {
+  fprintf(out,
+          "      <Topology TopologyType=\"3DRectMesh\" Dimensions=\"%d %d %d\"/>\n"
+          "      <Geometry GeometryType=\"VXVYVZ\">\n",
+          n[2] + 1, n[1] + 1, n[0] + 1);
+  for (int d = 0; d < 3; d++) {
+    char path[MG_DATA_PATH_MAX];
+    mg_axis_path(level, d, path);
+    fprintf(out,
+            "        <DataItem Dimensions=\"%d\" NumberType=\"Float\" Precision=\"8\" "
+            "Format=\"HDF\">",
+            n[d] + 1);
+    put_escaped(out, name);
+    fprintf(out, ":%s</DataItem>\n", path);
+  }
+  fputs("      </Geometry>\n", out);
+}
+
+/* Always cell-centered, regardless of --dump-centering, which affects VTKHDF readers only. */
+static void put_level(FILE *out, const mg_params_t *p, const mg_plan_t *plan, int level,
+                      const char *name) {
+  const int32_t *n = plan->level[level].layout.n;
+  fprintf(out, "    <Grid Name=\"level %d\" GridType=\"Uniform\">\n", level);
+  if (mg_plan_is_even(plan->level, p, level))
+    put_even(out, n, plan->level[level].h);
+  else
+    put_uneven(out, level, n, name);
   for (int field = 0; field < MG_N_FIELDS; field++)
     if (mg_dump_wants(p, (mg_field_t)field)) put_field(out, p, level, n, (mg_field_t)field, name);
   fputs("    </Grid>\n", out);
@@ -87,7 +114,7 @@ mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg_plan_t *plan,
   if (!out) return mg_error(MG_ERR_IO, "%s cannot be written: %s", name, strerror(errno));
   fputs("<?xml version=\"1.0\"?>\n<Xdmf Version=\"2.0\">\n  <Domain>\n", out);
   for (int l = 0; l < mg_plan_n_double_levels(plan); l++)
-    if (params->dump_levels & 1u << l) put_level(out, params, l, &plan->level[l], base);
+    if (params->dump_levels & 1u << l) put_level(out, params, plan, l, base);
   fputs("  </Domain>\n</Xdmf>\n", out);
   const bool good = ferror(out) == 0;
   if (fclose(out) == 0 && good) return mg_atomic_file_finish(&file);

@@ -75,16 +75,21 @@ mg_status_t mg_dataset_move(mg_h5_t *file, const char *path, mg_h5_type_t type, 
 
 /* --- writing --------------------------------------------------------------------------- */
 
-/* Skipped if it would change nothing, as with cubes. */
-static void scale(const mg_field_io_t *io, const mg_slab_t *slab) {
-  const int64_t n = slab->n * plane_cells(io);
-  if (io->scale == 1.0) return;
-  for (int64_t i = 0; i < n; i++)
-    slab->cells[i] *= io->scale;
+/* Remove the factors. */
+static void unscale(const mg_field_io_t *io, const mg_slab_t *slab) {
+  const double *const *factor = (const double *const *)io->metric->factor;
+  const int64_t plane = plane_cells(io);
+  if (io->metric->is_one) return;
+#pragma omp parallel for
+  for (int32_t k = 0; k < slab->n; k++)
+    for (int32_t j = 0; j < io->n[1]; j++)
+      for (int32_t i = 0; i < io->n[0]; i++)
+        slab->cells[k * plane + (int64_t)j * io->n[0] + i] /=
+            factor[0][i] * factor[1][j] * factor[2][slab->first + k];
 }
 
 static void prepare(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t *slab) {
-  scale(io, slab);
+  unscale(io, slab);
   convert(io, b, slab, true);
   for (int32_t k = 0; k < slab->n; k++)
     b->checksum[slab->first + k] = checksum_of(io, b, slab, k);

@@ -4,13 +4,14 @@
 
 #include "io/hdf5/h5.h"
 #include "io/slabs.h"
+#include "level/metric.h"
 
 /** Parameters of a transfer between a level and a file. */
 typedef struct {
   mg_h5_t *file; /**< NULL on ranks that do not access the file */
   mg_slabs_t *slabs;
-  const int32_t *n; /**< cells of the level in i, j, k */
-  double scale;     /**< written are the level's values times this */
+  const int32_t *n;          /**< cells of the level in i, j, k */
+  const mg_metric_t *metric; /**< written are the level's values without these factors */
   mg_precision_t precision;
   int compress; /**< deflate level */
 } mg_field_io_t;

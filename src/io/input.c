@@ -1,9 +1,12 @@
 #include "io/input.h"
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/paths.h"
 #include "formulas/index.h"
+#include "io/axes_io.h"
 #include "io/dump.h"
 #include "io/hdf5/h5.h"
+#include "params/params_value.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,6 +144,42 @@ static mg_status_t take_widths(const look_t *in, mg_input_t *input) {
   return MG_OK;
 }
 
+/* Whether some axis is stretched. */
+static bool has_stretched(const mg_axes_t *axes) {
+  return axes->face[0] || axes->face[1] || axes->face[2];
+}
+
+/* Whether two files have the same axes. */
+static bool same_axes(const mg_axes_t *a, const mg_axes_t *b, const int32_t n[3]) {
+  for (int d = 0; d < 3; d++) {
+    const size_t bytes = ((size_t)n[d] + 1) * sizeof(double);
+    if (!a->face[d] != !b->face[d]) return false;
+    if (a->face[d] && memcmp(a->face[d], b->face[d], bytes) != 0) return false;
+  }
+  return true;
+}
+
+/* Positions of faces, if the file states them. */
+static mg_status_t take_axes(const look_t *in, mg_input_t *input) {
+  mg_axes_t axes = {{NULL}};
+  double length[3];
+  mg_status_t status =
+      mg_axes_read(in->file, in->source->option, in->source->path, input->n, &axes, length);
+  if (status == MG_OK && length[0] > 0.0 && has_stretched(&axes)) {
+    if (has_stretched(&input->axes) && !same_axes(&input->axes, &axes, input->n))
+      status = mg_error(MG_ERR_USAGE, "--%s=%s: /grid differs from that of the other file",
+                        in->source->option, in->source->path);
+    mg_axes_free(&input->axes);
+    input->axes = axes;
+    memcpy(input->length, length, sizeof length);
+    return status;
+  }
+  for (int d = 0; d < 3 && status == MG_OK && length[d] > 0.0; d++)
+    input->h[d] = length[d] / input->n[d];
+  mg_axes_free(&axes);
+  return status;
+}
+
 static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source, mg_input_t *input) {
   const bool from_before = input->n[0] > 0;
   look_t in = {.source = source, .file = file};
@@ -151,6 +190,7 @@ static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source, m
     MG_TRY(find_field(&in, field, place, &look));
     if (look.there) MG_TRY(take_size(source, place, &look, from_before, input));
   }
+  if (input->n[0] > 0) MG_TRY(take_axes(&in, input));
   return input->h[0] == 0.0 ? take_widths(&in, input) : MG_OK;
 }
 
@@ -202,11 +242,44 @@ static mg_status_t look_into_all(const mg_params_t *params, mg_input_t *input) {
   return MG_OK;
 }
 
+/* Send rank 0's axes to all ranks. */
+static mg_status_t share_axes(mg_input_t *input) {
+  for (int d = 0; d < 3; d++) {
+    double *face = mg_comm_is_root() ? input->axes.face[d] : NULL;
+    const bool there = input->axes.face[d] != NULL;
+    input->axes.face[d] = face;
+    if (!there) continue;
+    MG_TRY(mg_comm_agree(
+        face ? MG_OK
+             : mg_new(&input->axes.face[d], (int64_t)input->n[d] + 1, "positions of faces")));
+    MG_TRY(mg_comm_broadcast(mg_comm_world(), input->axes.face[d],
+                             ((size_t)input->n[d] + 1) * sizeof(double)));
+  }
+  return MG_OK;
+}
+
+/* Options cannot change the axes of a file. */
+static mg_status_t check_axes(const mg_params_t *params, const mg_input_t *input) {
+  const double *stretch = params->stretch;
+  const char *option = stretch[0] > 0.0 || stretch[1] > 0.0 || stretch[2] > 0.0 ? "--stretch"
+                       : params->spacing[0] > 0.0                               ? "--spacing"
+                       : mg_params_has_cells(params)                            ? NULL
+                                                                                : "LOG2_BOX_DIM";
+  if (input->length[0] == 0.0 || !option) return MG_OK;
+  if (!mg_comm_is_root()) return MG_ERR_USAGE;
+  return mg_error(MG_ERR_USAGE,
+                  "%s cannot be combined with a file whose /grid has cells of different widths; "
+                  "drop it",
+                  option);
+}
+
 mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input) {
   *input = (mg_input_t){0};
   if (!mg_params_has_files(params)) return MG_OK;
   MG_TRY(MG_ON_ROOT(look_into_all(params, input)));
   MG_TRY(mg_comm_broadcast(mg_comm_world(), input, sizeof *input));
+  MG_TRY(share_axes(input));
+  MG_TRY(check_axes(params, input));
   if (input->place[MG_INPUT_ALPHA].path[0]) params->alpha_varies = true;
   return MG_OK;
 }
@@ -253,6 +326,12 @@ static void add_cells(mg_settings_t *list, const mg_input_t *input, const mg_par
   char text[128];
   snprintf(text, sizeof text, "%dx%dx%d", (int)input->n[0], (int)input->n[1], (int)input->n[2]);
   mg_settings_add(list, "cells", text, true);
+  if (input->length[0] > 0.0) {
+    const mg_params_t of_file = {.length = {input->length[0], input->length[1], input->length[2]}};
+    mg_option_format(mg_option_find("lengths"), &of_file, text, (int)sizeof text);
+    mg_settings_add(list, "lengths", text, true);
+    return;
+  }
   snprintf(text, sizeof text, "%.17g,%.17g,%.17g", input->h[0], input->h[1], input->h[2]);
   if (input->h[0] > 0.0 && params->length[0] == 0.0) mg_settings_add(list, "spacing", text, false);
 }
@@ -268,7 +347,8 @@ static mg_status_t add_size(mg_settings_t *list, const mg_input_source_t *source
   int log2_box_dim;
   if (params->log2_box_dim != 0 || params->boxes_per_rank != 0) return MG_OK;
   mg_plan_nearest_sizes(cells, &below, &above);
-  if (mg_params_has_cells(params) || !is_cube_of_cubes(input) || below != cells) {
+  if (mg_params_has_cells(params) || input->length[0] > 0.0 || !is_cube_of_cubes(input) ||
+      below != cells) {
     add_cells(list, input, params);
     return MG_OK;
   }
@@ -295,8 +375,10 @@ static mg_status_t settings_of(const mg_input_source_t *source, const mg_params_
              source->option);
     return MG_ERR_USAGE;
   }
-  MG_TRY(look_into(source, input));
-  return add_size(list, source, input, params, message, message_size);
+  mg_status_t status = look_into(source, input);
+  if (status == MG_OK) status = add_size(list, source, input, params, message, message_size);
+  mg_axes_free(&input->axes);
+  return status;
 }
 
 mg_status_t mg_input_coefficients_settings(const mg_params_t *params,

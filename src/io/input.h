@@ -3,6 +3,7 @@
 #ifndef MG_INPUT_H
 #define MG_INPUT_H
 
+#include "plan/axes.h"
 #include "solver/problem.h"
 
 /** Fields that a file may contain. */
@@ -42,8 +43,10 @@ typedef struct {
 
 /** Contents of the files of --coefficients and --rhs. */
 typedef struct {
-  int32_t n[3]; /**< cells in i, j, k; 0 without files */
-  double h[3];  /**< widths that a file states; 0 if none does */
+  int32_t n[3];     /**< cells in i, j, k; 0 without files */
+  double h[3];      /**< widths that a file states; 0 if none does, or with `length` */
+  mg_axes_t axes;   /**< of a file with /grid: its axes that are stretched */
+  double length[3]; /**< of the domain of such a file if some axis is stretched; otherwise 0 */
   mg_input_place_t place[MG_N_INPUTS];
   int64_t checksum; /**< of all loaded values */
 } mg_input_t;
@@ -58,7 +61,7 @@ MG_MUST_CHECK mg_status_t mg_input_rhs_settings(const mg_params_t *params,
                                                 char *message, int message_size);
 
 /** Inspect the files before planning, and record in params whether alpha varies. Collective over
- *  the world.
+ *  the world. input->axes is for mg_axes_set, and freed with mg_axes_free.
  *  @param[out] input  `cells` is 0 if no file was named
  *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE (the files differ in size), the same on every rank */
 MG_MUST_CHECK mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input);

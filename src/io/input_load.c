@@ -1,7 +1,6 @@
 /* Read the fields of a user-defined problem, check them, and copy them to the finest level. */
 #include "base/alloc.h"
 #include "base/log.h"
-#include "formulas/coefficients.h"
 #include "formulas/walls.h"
 #include "io/boundary_faces_io.h"
 #include "io/checksum.h"
@@ -172,19 +171,10 @@ static void keep_last(const field_t *f, const mg_slab_t *slab, const double *cel
   }
 }
 
-/* Stored face betas hold the widths of the cells. */
-static void scale_faces(const field_t *f, int d, double *faces, int64_t n) {
-  const double metric = mg_face_metric(f->h->level[0].store.view.h, d);
-  for (int64_t c = 0; metric != 1.0 && c < n; c++)
-    faces[c] *= metric;
-}
-
 /* Fill the upper faces of patches: from the next patch, or at the upper wall from the ranks'
  * known values. */
 static mg_status_t close_faces(field_t *f, int d, double *wall) {
   mg_level_t *level = &f->h->level[0];
-  int32_t n[2];
-  scale_faces(f, d, wall, wall_size(f, d, n));
   if (level->comm) MG_TRY(mg_halo(level, MG_BETA_I + d, false));
   if (mg_is_periodic(&level->store.view, d)) return MG_OK;
   return mg_boundary_faces_put(level, d, wall);
@@ -243,16 +233,18 @@ static mg_status_t read_faces(field_t *f, int d) {
     mg_slab_t slab;
     MG_TRY(read_round(f, round, &slab));
     keep_last(f, &slab, slab.cells, d, f->wall);
-    scale_faces(f, d, slab.cells, slab.n * plane_cells(f));
     MG_TRY(mg_comm_agree_or_end(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
   }
   if (f->place->has_walls && !mg_params_is_periodic(&f->h->params, d)) MG_TRY(read_walls(f, d));
   return close_faces(f, d, f->wall);
 }
 
-/* 2 / (1/a + 1/b), exactly a if a == b. */
+/* Beta between two cells: their harmonic mean, weighted by their widths. Exactly a if a == b. */
 static double harmonic(double a, double b) {
   return a * (b / (0.5 * (a + b)));
+}
+static double weighted_harmonic(double a, double width_a, double b, double width_b) {
+  return a == b ? a : a * (b / ((width_a * b + width_b * a) / (width_a + width_b)));
 }
 
 /* Compute the lower face in direction d of every cell in the slab. `cells` begins with the plane
@@ -264,13 +256,18 @@ static void average(const field_t *f, const mg_slab_t *slab, int d, bool periodi
                          : d == 1 ? n
                                   : plane;
   const int64_t around = periodic ? (f->n[d] - 1) * stride : 0;
+  const double *position = f->h->params.face[d];
 #pragma omp parallel for
   for (int64_t row = 0; row < slab->n * rows; row++) {
     const double *cell = f->cells + plane + row * n;
     double *face = slab->cells + row * n;
     for (int64_t i = 0; i < n; i++) {
-      const bool first = d == 0 ? i == 0 : d == 1 && row % rows == 0;
-      face[i] = harmonic(cell[i + (first ? around : -stride)], cell[i]);
+      const int64_t at = d == 0 ? i : d == 1 ? row % rows : slab->first + row / rows;
+      const int64_t below = at > 0 ? at - 1 : f->n[d] - 1;
+      const double low = cell[i + (d < 2 && at == 0 ? around : -stride)];
+      face[i] = position ? weighted_harmonic(low, position[below + 1] - position[below], cell[i],
+                                             position[at + 1] - position[at])
+                         : harmonic(low, cell[i]);
     }
   }
 }
@@ -293,7 +290,6 @@ static mg_status_t read_beta(field_t *f) {
     for (int d = 0; d < 3; d++) {
       keep_last(f, &slab, f->cells + plane, d, wall[d]);
       average(f, &slab, d, mg_params_is_periodic(&f->h->params, d));
-      scale_faces(f, d, slab.cells, slab.n * plane_cells(f));
       MG_TRY(mg_comm_agree_or_end(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
     }
   }

@@ -106,6 +106,7 @@ static mg_status_t read_setting(mg_h5_t *file, const mg_option_t *option, char *
   case MG_KIND_SIDES:
   case MG_KIND_CELLS:
   case MG_KIND_REALS:
+  case MG_KIND_STRETCH:
     return mg_h5_get_text(file, ours, name, text, size);
   case MG_KIND_DOUBLE:
     MG_TRY(mg_h5_get_doubles(file, ours, name, &real, 1));

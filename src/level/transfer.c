@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "formulas/transfer.h"
 #include "formulas/walls.h"
+#include "level/metric.h"
 #include "level/ops.h"
 #include "level/smooth.h"
 #include <stdlib.h>
@@ -90,23 +91,7 @@ static mg_status_t run_face_exchange(mg_copy_spec_t spec, mg_end_t src, mg_vecto
   return status;
 }
 
-/* Distance between the centers of the two cells at a face in direction d of level l. At a wall, the
- * width of its cell. */
-static double distance_at(const mg_hierarchy_t *h, int l, int d, int32_t face) {
-  const int32_t n = h->level[l].plan->layout.n[d];
-  const bool periodic = mg_is_periodic(&h->level[l].store.view, d);
-  const int32_t high = face < n   ? face
-                       : periodic ? 0
-                                  : n - 1,
-                low = face > 0   ? face - 1
-                      : periodic ? n - 1
-                                 : 0;
-  return 0.5 * (mg_plan_width(h->level[0].plan, &h->params, l, d, low) +
-                mg_plan_width(h->level[0].plan, &h->params, l, d, high));
-}
-
-/* Factors of the sums of betas of level l on coarse faces normal to d. A stored beta is area times
- * coefficient by distance, times h[0]^2 by the volume of a whole cell.
+/* Factors of the sums of stored betas of level l on coarse faces normal to d (metric.h).
  * @param[out] factor  n + 1 values; the caller frees them */
 static mg_status_t face_factors(const mg_hierarchy_t *h, int l, int d, double **factor) {
   const mg_layout_t *fine = &h->level[l].plan->layout, *coarse = &h->level[l + 1].plan->layout;
@@ -115,9 +100,9 @@ static mg_status_t face_factors(const mg_hierarchy_t *h, int l, int d, double **
     if (fine->n[e] != coarse->n[e]) scale *= 0.5;
   MG_TRY(mg_new(factor, coarse->n[d] + 1, "face factors"));
   for (int32_t face = 0; face <= coarse->n[d]; face++)
-    (*factor)[face] = scale *
-                      distance_at(h, l, d, mg_child_face(&fine->single[d], fine->n[d], face)) /
-                      distance_at(h, l + 1, d, face);
+    (*factor)[face] =
+        scale * mg_center_distance(h, l, d, mg_child_face(&fine->single[d], fine->n[d], face)) /
+        mg_center_distance(h, l + 1, d, face);
   return MG_OK;
 }
 

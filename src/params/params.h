@@ -31,6 +31,7 @@ typedef struct {
   int32_t cells[3];       /**< cells of the finest grid in i, j, k; 0: a cube of boxes */
   double spacing[3];      /**< widths of a cell, if given with --spacing; otherwise 0 */
   double length[3];       /**< of the domain in each direction; used with `cells` */
+  double stretch[3];      /**< B of axes stretched by tanh (--stretch); 0: not */
   const double *face[3];  /**< not an option: positions of the faces of a stretched axis, one more
                              than cells; NULL: cells of equal width */
   mg_wall_t wall[3][2];   /**< kind of the domain's low and high side of each direction */

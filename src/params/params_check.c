@@ -140,8 +140,8 @@ void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t sou
     if (params->wall[d][0] != MG_WALL_NONE) params->boundary = MG_BOUNDARY_WALLS;
   if (mg_params_solves_once(params)) set_defaults_of_one_solve(params, source);
   if (mg_params_has_cells(params) && source[MG_OPT_LENGTHS] == MG_FROM_DEFAULT) set_lengths(params);
-  /* A last cell alone on a coarse level has a smaller volume, which its alpha holds. Robin's
-   * condition is a part of alpha. */
+  /* The volume of a cell that is not a whole one is in its alpha. Robin's condition is a part of
+   * alpha. */
   params->alpha_varies = mg_params_has_cells(params) &&
                          (params->equation == MG_EQUATION_HELMHOLTZ || has_robin_wall(params));
 }
@@ -171,6 +171,7 @@ static void choose_grid(mg_parser_t *parser) {
   drop_excluded(parser, MG_OPT_SPACING, MG_OPT_LENGTHS);
   drop_excluded(parser, MG_OPT_LENGTHS, MG_OPT_SPACING);
   if (parser->overridden[MG_OPT_CELLS]) {
+    drop_excluded(parser, MG_OPT_STRETCH, MG_OPT_LOG2_BOX_DIM);
     drop_excluded(parser, MG_OPT_SPACING, MG_OPT_LOG2_BOX_DIM);
     drop_excluded(parser, MG_OPT_LENGTHS, MG_OPT_LOG2_BOX_DIM);
   }

@@ -48,6 +48,10 @@ void mg_option_describe_limits(const mg_option_t *option, char *text, int text_s
   case MG_KIND_REALS:
     snprintf(text, size, "three numbers from %g to %g, such as 1,0.5,2", option->min, option->max);
     return;
+  case MG_KIND_STRETCH:
+    snprintf(text, size, "axes as x:tanh:B, with B from %g to %g, separated by commas", option->min,
+             option->max);
+    return;
   case MG_KIND_FLAG:
   case MG_KIND_VERBOSITY:
     snprintf(text, size, "yes or no");

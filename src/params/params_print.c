@@ -29,7 +29,7 @@ static void describe(const mg_option_t *option, bool words, char *text, size_t s
   char limits[256];
   const bool is_number = option->kind == MG_KIND_INT || option->kind == MG_KIND_INT64 ||
                          option->kind == MG_KIND_DOUBLE || option->kind == MG_KIND_CELLS ||
-                         option->kind == MG_KIND_REALS;
+                         option->kind == MG_KIND_REALS || option->kind == MG_KIND_STRETCH;
   const bool is_flag = option->kind == MG_KIND_FLAG || option->kind == MG_KIND_VERBOSITY;
   const char *value = option->note ? option->note : is_flag ? NULL : option->value;
   const char *separator = " [";

@@ -80,6 +80,7 @@ static bool without_dry_run(const mg_params_t *p) {
 #define REAL(member, low, high)    .kind = MG_KIND_DOUBLE, FIELD(member), .min = low, .max = high
 #define CELLS(member, low, high)   .kind = MG_KIND_CELLS, FIELD(member), .min = low, .max = high
 #define REALS(member, low, high)   .kind = MG_KIND_REALS, FIELD(member), .min = low, .max = high
+#define STRETCH(member, low, high) .kind = MG_KIND_STRETCH, FIELD(member), .min = low, .max = high
 #define SIDES(member, list)        .kind = MG_KIND_SIDES, FIELD(member), .words = list
 #define FLAG(member)               .kind = MG_KIND_FLAG, FIELD(member), .value = "no"
 #define LOUDNESS                   .kind = MG_KIND_VERBOSITY, FIELD(verbosity), .value = "no"
@@ -124,6 +125,14 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .note = "cubic cells, LX = 1", .applies = with_cells_alone,
     .condition = "requires --cells without --spacing", .decided_by = MG_OPT_SPACING,
     .help = "Lengths of the domain in x, y and z.", .in_later_dumps = true},
+  [MG_OPT_STRETCH] = {
+    .name = "stretch", IN(PROBLEM), .metavar = "AXIS:tanh:B", STRETCH(stretch, 0.01, 8),
+    .applies = with_cells, .condition = "requires --cells", .decided_by = MG_OPT_CELLS,
+    .help = "Axes with cells of different widths, separated by commas: x:tanh:B puts the faces at "
+            "LX/2 (1 + tanh(B s) / tanh(B)), s from -1 to 1, so that the cells are narrow at both "
+            "sides. For B of 2 the widest cells are about 14 times as wide as the narrowest, for 3 "
+            "about 100 times.",
+    .in_later_dumps = true},
   [MG_OPT_OPERATOR] = {
     .name = "operator", IN(PROBLEM), ONE_OF(op, operator_words), .value = "fv2", .in_dump = true,
     .help = "Discretization. fv2: 2nd-order finite volume, 7 points; fv4: 4th-order finite "

@@ -12,6 +12,7 @@ typedef enum {
   MG_OPT_CELLS,
   MG_OPT_SPACING,
   MG_OPT_LENGTHS,
+  MG_OPT_STRETCH,
   MG_OPT_OPERATOR,
   MG_OPT_EQUATION,
   MG_OPT_BOUNDARY,
@@ -75,6 +76,7 @@ typedef enum {
   MG_KIND_SIDES,     /**< 1, 3 or 6 `words`: mg_wall_t[3][2]; the last word is periodic */
   MG_KIND_CELLS,     /**< "NXxNYxNZ": int32_t[3]; unset: zeros */
   MG_KIND_REALS,     /**< "X,Y,Z": double[3]; unset: zeros */
+  MG_KIND_STRETCH,   /**< "x:tanh:B,...", for some of x, y, z: double[3]; unset: zeros */
   MG_KIND_PATH,      /**< char[MG_PATH_MAX] */
   MG_KIND_PAIRS,     /**< "key=value,key=value": char[MG_PATH_MAX] */
   MG_KIND_ACTION     /**< --help and --version: no field */

@@ -219,6 +219,36 @@ static bool read_three(const mg_option_t *option, const char *text, int32_t cell
   return true;
 }
 
+/* Read the axes that are stretched: "x:tanh:B", separated by commas. */
+static bool read_stretch(const mg_option_t *option, const char *text, double stretch[3], char *why,
+                         int why_size) {
+  static const char tanh_word[] = ":tanh:";
+  const size_t word = sizeof tanh_word - 1;
+  memset(stretch, 0, 3 * sizeof *stretch);
+  for (const char *at = text;; at++) {
+    char part[64];
+    const size_t length = strcspn(at, ",");
+    const int d = at[0] - 'x';
+    snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part - 1), at);
+    if (d < 0 || d > 2 || strncmp(part + 1, tanh_word, word) != 0)
+      return mg_option_refuse(option, "not AXIS:tanh:B", why, why_size);
+    if (stretch[d] > 0.0) return mg_option_refuse(option, "an axis twice", why, why_size);
+    if (!read_double(option, part + 1 + word, &stretch[d], why, why_size)) return false;
+    at += length;
+    if (*at == '\0') return true;
+  }
+}
+
+static bool format_stretch(const double stretch[3], char *text, int text_size) {
+  for (int d = 0; d < 3; d++) {
+    const size_t used = strlen(text);
+    if (stretch[d] == 0.0) continue;
+    snprintf(text + used, (size_t)text_size - used, "%s%c:tanh:", used > 0 ? "," : "", "xyz"[d]);
+    mg_option_format_double(stretch[d], text + strlen(text), text_size - (int)strlen(text));
+  }
+  return text[0] != '\0';
+}
+
 /* A value of any kind, and the bytes that it takes in its field. */
 typedef union {
   int word;
@@ -231,13 +261,19 @@ typedef union {
   double reals[3];
 } value_t;
 
-static const size_t size_of[] = {
-    [MG_KIND_WORD] = sizeof(int),        [MG_KIND_INT] = sizeof(int),
-    [MG_KIND_INT64] = sizeof(int64_t),   [MG_KIND_DOUBLE] = sizeof(double),
-    [MG_KIND_FLAG] = sizeof(bool),       [MG_KIND_VERBOSITY] = sizeof(int),
-    [MG_KIND_SET] = sizeof(unsigned),    [MG_KIND_CELLS] = sizeof(int32_t[3]),
-    [MG_KIND_REALS] = sizeof(double[3]), [MG_KIND_PATH] = MG_PATH_MAX,
-    [MG_KIND_PAIRS] = MG_PATH_MAX,       [MG_KIND_SIDES] = sizeof(mg_wall_t[3][2])};
+static const size_t size_of[] = {[MG_KIND_WORD] = sizeof(int),
+                                 [MG_KIND_INT] = sizeof(int),
+                                 [MG_KIND_INT64] = sizeof(int64_t),
+                                 [MG_KIND_DOUBLE] = sizeof(double),
+                                 [MG_KIND_FLAG] = sizeof(bool),
+                                 [MG_KIND_VERBOSITY] = sizeof(int),
+                                 [MG_KIND_SET] = sizeof(unsigned),
+                                 [MG_KIND_CELLS] = sizeof(int32_t[3]),
+                                 [MG_KIND_REALS] = sizeof(double[3]),
+                                 [MG_KIND_STRETCH] = sizeof(double[3]),
+                                 [MG_KIND_PATH] = MG_PATH_MAX,
+                                 [MG_KIND_PAIRS] = MG_PATH_MAX,
+                                 [MG_KIND_SIDES] = sizeof(mg_wall_t[3][2])};
 
 /* Read a value of a kind with a size. */
 static bool read_value(const mg_option_t *option, const char *text, value_t *v, char *why,
@@ -262,6 +298,8 @@ static bool read_value(const mg_option_t *option, const char *text, value_t *v, 
   case MG_KIND_CELLS:
   case MG_KIND_REALS:
     return read_three(option, text, v->cells, v->reals, why, why_size);
+  case MG_KIND_STRETCH:
+    return read_stretch(option, text, v->reals, why, why_size);
   default:
     return read_flag(option, text, &v->on, why, why_size);
   }
@@ -329,6 +367,8 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
       mg_option_format_double(v.reals[d], text + strlen(text), text_size - (int)strlen(text));
     }
     return true;
+  case MG_KIND_STRETCH:
+    return format_stretch(v.reals, text, text_size);
   case MG_KIND_SET:
     format_set(option, v.bits, text, text_size);
     return true;

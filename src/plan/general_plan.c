@@ -5,17 +5,34 @@
 
 enum { FEWEST_CELLS = 8 /* of a level that has a coarser one */ };
 
+/* The face of the finest level at a face of level l. */
+static int32_t finest_face(const mg_level_plan_t *level, int l, int d, int32_t face) {
+  for (int m = l - 1; m >= 0; m--) {
+    const int32_t child = mg_first_child(&level[m].layout.single[d], face);
+    face = child < level[m].layout.n[d] ? child : level[m].layout.n[d];
+  }
+  return face;
+}
+
 double mg_plan_width(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
                      int32_t cell) {
-  int32_t low = cell, high = cell + 1;
-  for (int m = l - 1; m >= 0; m--) {
-    const mg_singles_t *s = &level[m].layout.single[d];
-    const int32_t n = level[m].layout.n[d];
-    low = mg_first_child(s, low);
-    high = mg_first_child(s, high) < n ? mg_first_child(s, high) : n;
-  }
+  const int32_t low = finest_face(level, l, d, cell), high = finest_face(level, l, d, cell + 1);
   const double *face = params->face[d];
   return face ? face[high] - face[low] : (high - low) * level->h[d];
+}
+
+double mg_plan_position(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
+                        int32_t face) {
+  const int32_t at = finest_face(level, l, d, face);
+  return params->face[d] ? params->face[d][at] : at * level->h[d];
+}
+
+bool mg_plan_is_even(const mg_level_plan_t *level, const mg_params_t *params, int l) {
+  for (int d = 0; d < 3; d++)
+    if (params->face[d] ||
+        mg_plan_width(level, params, l, d, level[l].layout.n[d] - 1) != level[l].h[d])
+      return false;
+  return true;
 }
 
 /* Mean width of cells 2m and 2m + 1 of level l. On an axis of equal cells all pairs count as whole

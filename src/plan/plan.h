@@ -173,6 +173,13 @@ int64_t mg_plan_agglomerated_ranks(const mg_layout_t *coarse, int64_t fine_ranks
 double mg_plan_width(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
                      int32_t cell);
 
+/** Position of a face in direction d of level l. */
+double mg_plan_position(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
+                        int32_t face);
+
+/** Whether all cells of level l have the widths h. */
+bool mg_plan_is_even(const mg_level_plan_t *level, const mg_params_t *params, int l);
+
 /** Least number of cells in a direction between two sides of which one is a Dirichlet wall. It
  *  limits the order of wall formulas of a general layout. */
 int32_t mg_plan_wall_dim(const mg_params_t *params, const mg_layout_t *layout);

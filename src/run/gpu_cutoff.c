@@ -37,6 +37,7 @@ static mg_status_t small_plan(const mg_params_t *params, int32_t n, int64_t cpu_
   for (int d = 0; d < 3; d++) {
     small->cells[d] = mg_params_has_cells(params) ? n : 0;
     small->length[d] = 1.0;
+    small->face[d] = NULL;
   }
   small->log2_box_dim = LOG2_BOX_DIM;
   small->boxes_per_rank = (int64_t)boxes * boxes * boxes;

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "formulas/coefficients.h"
 #include "formulas/walls.h"
+#include "level/metric.h"
 #include "level/ops.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
@@ -10,48 +11,94 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Tables of fv2 and fv4 in one direction: sin(2 pi x) for beta; sin^7(2 pi x) and its second
- * derivative, times ratio2, for f. */
-static void fill_tables(int32_t n, double h, double ratio2, double *face, double *center, double *f,
-                        double *f_xx) {
-  const double w2 = MG_TWO_PI * MG_TWO_PI;
-  for (int32_t i = 0; i <= n; i++)
-    face[i] = sin(MG_TWO_PI * (i * h));
+/* Tables of the built-in problem in one direction. */
+typedef struct {
+  double *face, *center, *beta_face, *beta_center, *f, *f_xx;
+} axis_t;
+
+/* A direction of one cell: the problem does not depend on it. */
+static void fill_constant(const axis_t *t) {
+  t->beta_face[0] = t->beta_face[1] = t->beta_center[0] = t->f[0] = 1.0;
+  t->f_xx[0] = 0.0;
+}
+
+/* sin^7(2 pi x), whose second derivative is times ratio2, from sin and cos. */
+static void fill_rhs(const axis_t *t, int32_t i, double s, double c, double ratio2) {
+  const double w2 = MG_TWO_PI * MG_TWO_PI, s5 = s * s * s * s * s;
+  t->f[i] = s5 * s * s;
+  t->f_xx[i] = ratio2 * (w2 * (42.0 * s5 * c * c - 7.0 * s5 * s * s));
+}
+
+/* n cells of width h. */
+static void fill_equal(const axis_t *t, int32_t n, double h, double ratio2) {
+  for (int32_t i = 0; i <= n; i++) {
+    t->face[i] = i * h;
+    t->beta_face[i] = sin(MG_TWO_PI * (i * h));
+  }
   for (int32_t i = 0; i < n; i++) {
-    const double s = sin(MG_TWO_PI * ((i + 0.5) * h)), c = cos(MG_TWO_PI * ((i + 0.5) * h));
-    const double s5 = s * s * s * s * s;
-    center[i] = s;
-    f[i] = s5 * s * s;
-    f_xx[i] = ratio2 * (w2 * (42.0 * s5 * c * c - 7.0 * s5 * s * s));
+    t->center[i] = t->face[i] + 0.5 * h;
+    t->beta_center[i] = sin(MG_TWO_PI * ((i + 0.5) * h));
+    fill_rhs(t, i, t->beta_center[i], cos(MG_TWO_PI * ((i + 0.5) * h)), ratio2);
   }
 }
 
-/* A direction of one cell: the problem does not depend on it. */
-static void fill_constant(double face[2], double center[1], double f[1], double f_xx[1]) {
-  face[0] = face[1] = center[0] = f[0] = 1.0;
-  f_xx[0] = 0.0;
+/* Cells of different widths. The factors that convert point values of beta to averages differ too,
+ * so the values at centers hold them.
+ * @param[in] position  of the faces */
+static void fill_stretched(const axis_t *t, int32_t n, const double *position, double h0) {
+  const double length = position[n] - position[0];
+  for (int32_t i = 0; i <= n; i++) {
+    t->face[i] = (position[i] - position[0]) / length;
+    t->beta_face[i] = sin(MG_TWO_PI * t->face[i]);
+  }
+  for (int32_t i = 0; i < n; i++) {
+    const double width = t->face[i + 1] - t->face[i], w = MG_TWO_PI * width,
+                 x = 0.5 * (t->face[i] + t->face[i + 1]);
+    t->center[i] = x;
+    t->beta_center[i] = sin(MG_TWO_PI * x) * (1.0 - w * w / 24.0);
+    fill_rhs(t, i, sin(MG_TWO_PI * x), cos(MG_TWO_PI * x), width / h0 * (width / h0));
+  }
 }
 
-static mg_status_t set_finest(mg_level_t *level) {
+/* Point the tables at consecutive parts of memory. */
+static double *place_axis(double *memory, int32_t n, axis_t *t) {
+  t->face = memory;
+  t->beta_face = t->face + n + 1;
+  t->center = t->beta_face + n + 1;
+  t->beta_center = t->center + n;
+  t->f = t->beta_center + n;
+  t->f_xx = t->f + n;
+  return t->f_xx + n;
+}
+
+/* Whether some axis of the grid is stretched. */
+static bool is_stretched(const mg_params_t *params) {
+  return params->face[0] || params->face[1] || params->face[2];
+}
+
+static mg_status_t set_finest(const mg_params_t *params, mg_level_t *level) {
   if (!level->comm) return MG_OK;
   const mg_view_t *v = &level->store.view;
   const mg_widths_t unit = mg_unit_widths(v);
+  const bool stretched = is_stretched(params);
   double *memory;
-  MG_TRY(mg_new(&memory, 4 * ((int64_t)v->n[0] + v->n[1] + v->n[2] + 3), "coefficient tables"));
+  MG_TRY(mg_new(&memory, 6 * ((int64_t)v->n[0] + v->n[1] + v->n[2] + 1), "coefficient tables"));
   mg_tables_t tables;
   double *next = memory;
   for (int d = 0; d < 3; d++) {
     const int32_t n = v->n[d];
-    double *face = next, *center = face + n + 1, *f = center + n, *f_xx = f + n;
-    if (n == 1)
-      fill_constant(face, center, f, f_xx);
-    else
-      fill_tables(n, unit.d[d], mg_width_ratio2(unit.d, d), face, center, f, f_xx);
-    tables.beta_face[d] = face;
-    tables.beta_center[d] = center;
-    tables.f[d] = f;
-    tables.f_xx[d] = f_xx;
-    next = f_xx + n;
+    axis_t t;
+    next = place_axis(next, n, &t);
+    fill_equal(&t, n, unit.d[d], mg_width_ratio2(unit.d, d));
+    if (stretched) fill_stretched(&t, n, params->face[d] ? params->face[d] : t.face, unit.d[0]);
+    if (n == 1) fill_constant(&t);
+    tables.face[d] = t.face;
+    tables.center[d] = t.center;
+    tables.beta_scale[d] = stretched ? 0.25 : mg_beta_scale(unit.d, d);
+    tables.beta_face[d] = t.beta_face;
+    tables.beta_center[d] = t.beta_center;
+    tables.f[d] = t.f;
+    tables.f_xx[d] = t.f_xx;
   }
   const mg_status_t status = level->backend->set_problem(v, &tables);
   free(memory);
@@ -96,17 +143,27 @@ static void warn_of_mean(const mg_params_t *params, double mean, double largest)
                params->rhs[0] ? "--rhs=" : "--boundary", params->rhs, mean);
 }
 
+/* Subtract a constant from f, which is stored times the volume of the cells. */
+static mg_status_t subtract_from_rhs(mg_hierarchy_t *h, double value) {
+  mg_level_t *level = &h->level[0];
+  if (!is_stretched(&h->params)) return mg_shift(level, MG_F, MG_F, -value);
+  MG_TRY(mg_metric_volumes(h, 0, MG_U));
+  MG_TRY(mg_axpby(level, MG_F, 1.0, MG_F, -value, MG_U));
+  return mg_fill(level, MG_U, 0.0);
+}
+
 /* If the mean of a user's f is much larger than its variation, subtracting it once leaves a mean
  * from rounding of the sum. No A u has such a mean, so the residual would stagnate at it. Each
  * further subtraction leaves only the rounding of the remainder, so two or three suffice. */
-static mg_status_t remove_users_rhs_mean(const mg_params_t *params, mg_level_t *level) {
+static mg_status_t remove_users_rhs_mean(mg_hierarchy_t *h) {
+  mg_level_t *level = &h->level[0];
   for (int times = 0; times < 8; times++) {
     double mean, largest;
     MG_TRY(mg_mean(level, MG_F, &mean));
     MG_TRY(mg_max_norm(level, MG_F, MG_NO_VECTOR, &largest));
-    if (times == 0) warn_of_mean(params, mean, largest);
+    if (times == 0) warn_of_mean(&h->params, mean, largest);
     if (times > 0 && !(fabs(mean) > 1e-13 * largest)) break;
-    MG_TRY(mg_shift(level, MG_F, MG_F, -mean));
+    MG_TRY(subtract_from_rhs(h, mean));
   }
   return MG_OK;
 }
@@ -114,14 +171,15 @@ static mg_status_t remove_users_rhs_mean(const mg_params_t *params, mg_level_t *
 /* If A is singular, a solution exists only if the right-hand side has mean zero. The built-in
  * periodic Helmholtz problems also get mean zero, as in the reference. A user's Helmholtz
  * right-hand side is unchanged. */
-static mg_status_t remove_rhs_mean(const mg_params_t *params, mg_level_t *level) {
-  const bool users = params->rhs[0] != '\0' || mg_params_has_wall_values(params),
+static mg_status_t remove_rhs_mean(mg_hierarchy_t *h) {
+  mg_level_t *level = &h->level[0];
+  const bool users = h->params.rhs[0] != '\0' || mg_params_has_wall_values(&h->params),
              singular = mg_is_singular(&level->store.view);
-  if (users) return singular ? remove_users_rhs_mean(params, level) : MG_OK;
+  if (users) return singular ? remove_users_rhs_mean(h) : MG_OK;
   if (!singular && !level->store.view.periodic) return MG_OK;
   double mean;
   MG_TRY(mg_mean(level, MG_F, &mean));
-  return mg_shift(level, MG_F, MG_F, -mean);
+  return subtract_from_rhs(h, mean);
 }
 
 /* Dinv and lambda_max, and for fv4 the betas outside the walls. */
@@ -174,16 +232,36 @@ static mg_status_t lower_coefficients(mg_hierarchy_t *h) {
   return h->params.alpha_varies ? mg_lower(level, low, MG_ALPHA, MG_ALPHA, 1.0) : MG_OK;
 }
 
-static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source) {
-  MG_TRY(set_finest(&h->level[0]));
+/* What the conditions on walls add to the finest level. */
+static mg_status_t set_walls(const mg_hierarchy_t *h) {
+  const mg_level_t *level = &h->level[0];
+  double width[3][2];
+  if (!mg_params_has_wall_values(&h->params) || !level->comm) return MG_OK;
+  for (int d = 0; d < 3; d++)
+    for (int side = 0; side < 2; side++)
+      width[d][side] = mg_plan_width(level->plan, &h->params, 0, d,
+                                     side == 0 ? 0 : level->plan->layout.n[d] - 1);
+  return level->backend->set_walls(&level->store.view, h->params.condition, width);
+}
+
+/* f, alpha and beta of the finest level, as they are stored. */
+static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *source) {
+  mg_level_t *level = &h->level[0];
+  MG_TRY(set_finest(&h->params, level));
   if (h->params.alpha_varies)
-    MG_TRY(mg_fill(&h->level[0], MG_ALPHA,
-                   mg_params_has_cells(&h->params) ? h->level[0].store.view.a : 1.0));
+    MG_TRY(mg_fill(level, MG_ALPHA, mg_params_has_cells(&h->params) ? level->store.view.a : 1.0));
   if (source) MG_TRY(source->load(source->data, h));
-  if (mg_params_has_wall_values(&h->params) && h->level[0].comm)
-    MG_TRY(h->level[0].backend->set_walls(&h->level[0].store.view, h->params.condition));
-  MG_TRY(close_neumann_walls(&h->level[0]));
-  MG_TRY(remove_rhs_mean(&h->params, &h->level[0]));
+  MG_TRY(set_walls(h));
+  for (int d = 0; d < 3; d++)
+    MG_TRY(mg_metric_apply(h, 0, MG_BETA_I + d));
+  MG_TRY(mg_metric_apply(h, 0, MG_F));
+  if (h->params.alpha_varies) MG_TRY(mg_metric_apply(h, 0, MG_ALPHA));
+  MG_TRY(close_neumann_walls(level));
+  return remove_rhs_mean(h);
+}
+
+static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source) {
+  MG_TRY(set_fields(h, source));
   MG_TRY(set_coefficients(h));
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(set_diagonal(&h->params, &h->level[l]));

@@ -50,7 +50,7 @@ class Domain:
     operator: str
     a: float
     sides: list[tuple[Side, Side]]  # of each axis: the low and the high side
-    h: np.ndarray
+    widths: list[np.ndarray]  # of the cells along each axis
     u: np.ndarray
     f: np.ndarray
     faces: list[np.ndarray]  # beta on all faces normal to each axis
@@ -63,6 +63,26 @@ class Domain:
 
     def is_periodic(self, axis: int) -> bool:
         return self.sides[axis][0].kind == "periodic"
+
+    @property
+    def volumes(self) -> np.ndarray:
+        """Volumes of the cells by their mean, V. The program multiplies all rows by V."""
+        return np.einsum("k,j,i->kji", *(w / w.mean() for w in self.widths))
+
+    def areas(self, axis: int) -> np.ndarray:
+        """Areas of the faces normal to an axis by the mean volume, with length 1 along the axis."""
+        w = [w / w.mean() for w in self.widths]
+        w[axis] = np.ones(1) / self.widths[axis].mean()
+        return np.einsum("k,j,i->kji", *w)
+
+    def distances(self, axis: int) -> np.ndarray:
+        """Distances of the centers of the cells at each face; at walls, widths of the cells."""
+        w = self.widths[axis]
+        outside = (w[-1:], w[:1]) if self.is_periodic(axis) else (w[:1], w[-1:])
+        shape = [1, 1, 1]
+        shape[axis] = -1
+        low, high = np.concatenate([outside[0], w]), np.concatenate([w, outside[1]])
+        return (0.5 * (low + high)).reshape(shape)
 
 
 def expand_boundary(args: list[str]) -> list[str]:
@@ -83,18 +103,31 @@ def option(args: list[str], name: str, default: str) -> str:
     return ([arg.split("=", 1)[1] for arg in args if arg.startswith(f"--{name}=")] or [default])[-1]
 
 
-def expected_h(args: list[str]) -> np.ndarray | None:
+def expected_widths(args: list[str]) -> list[np.ndarray] | None:
     """Cell widths from the options; None for a cube of boxes."""
     cells = option(args, "cells", "")
     if not cells:
         return None
-    n = np.array(cells.split("x"), float)
-    spacing, lengths = option(args, "spacing", ""), option(args, "lengths", "")
-    if spacing:
-        return np.array(spacing.split(","), float)[::-1]
-    if lengths:
-        return (np.array(lengths.split(","), float) / n)[::-1]
-    return np.full(3, 1.0 / n[0])
+    n = [int(count) for count in cells.split("x")]
+    h = np.full(3, 1.0 / n[0])
+    if spacing := option(args, "spacing", ""):
+        h = np.array(spacing.split(","), float)
+    if lengths := option(args, "lengths", ""):
+        h = np.array(lengths.split(","), float) / n
+    widths = [np.full(count, width) for count, width in zip(n, h)]
+    for word in filter(None, option(args, "stretch", "").split(",")):
+        axis, b = "xyz".index(word[0]), float(word.split(":")[2])
+        s = np.linspace(-1.0, 1.0, n[axis] + 1)
+        faces = 0.5 * h[axis] * n[axis] * (1.0 + np.tanh(b * s) / np.tanh(b))
+        widths[axis] = np.diff(faces)
+    return widths[::-1]
+
+
+def read_widths(file: h5py.File, shape: tuple[int, ...]) -> list[np.ndarray]:
+    if "grid" in file:
+        return [np.diff(file["grid"][axis]) for axis in "zyx"]
+    h = np.array(file["VTKHDF"].attrs["Spacing"])[::-1]
+    return [np.full(count, width) for count, width in zip(shape, h)]
 
 
 def read(args: list[str]) -> Domain:
@@ -103,7 +136,6 @@ def read(args: list[str]) -> Domain:
     faces = []
     with h5py.File("domain.hdf") as file:
         fields = file["VTKHDF/CellData"]
-        h = np.array(file["VTKHDF"].attrs["Spacing"])[::-1]
         for axis, name in enumerate(("beta_k", "beta_j", "beta_i")):
             lower = fields[name][...]
             if sides[axis][1].kind == "periodic":
@@ -112,15 +144,16 @@ def read(args: list[str]) -> Domain:
                 upper = file["HPGMG/walls"][name][...]
             faces.append(np.concatenate([lower, np.expand_dims(upper, axis)], axis))
         u, f = fields["u"][...], fields["f"][...]
+        widths = read_widths(file, u.shape)
         cycles = int(file["HPGMG"].attrs["cycles"][0])
     n = option(args, "cells", "")
     if n and u.shape != tuple(int(count) for count in n.split("x"))[::-1]:
         raise Failure(f"the dump has {u.shape} cells")
-    wanted = expected_h(args)
-    if wanted is not None and not np.allclose(h, wanted, rtol=1e-14, atol=0):
-        raise Failure(f"the dump's spacing is {h[::-1]}, not {wanted[::-1]}")
+    for found, wanted in zip(widths, expected_widths(args) or widths):
+        if not np.allclose(found, wanted, rtol=1e-11, atol=0):
+            raise Failure(f"the dump has cells of widths {found}, not {wanted}")
     a = 1.0 if option(args, "equation", "poisson") == "helmholtz" else 0.0
-    return Domain(option(args, "operator", "fv2"), a, sides, h, u, f, faces, cycles)
+    return Domain(option(args, "operator", "fv2"), a, sides, widths, u, f, faces, cycles)
 
 
 def solve(program: str, args: list[str]) -> Domain:
@@ -143,9 +176,11 @@ def with_values(program: str, args: list[str], domain: Domain) -> Domain:
     for axis in range(3):
         for side in (0, 1):
             if not domain.is_periodic(axis):
-                np.moveaxis(domain.f, axis, 0)[-side] += wall_terms(domain, axis, side)[1]
+                volumes = np.moveaxis(domain.volumes, axis, 0)[-side]
+                terms = wall_terms(domain, axis, side)[1]
+                np.moveaxis(domain.f, axis, 0)[-side] += terms / volumes
     if domain.singular:
-        domain.f -= domain.f.mean()
+        domain.f -= (domain.f * domain.volumes).mean()
     return domain
 
 
@@ -162,27 +197,32 @@ def ghost_weights(domain: Domain) -> tuple[float, float]:
 
 
 def wall_terms(domain: Domain, axis: int, side: int) -> tuple[np.ndarray, np.ndarray]:
-    """What a wall adds to the diagonal (Dirichlet: nothing, see the ghost) and to f, per cell."""
-    wall, h = domain.sides[axis][side], domain.h[axis]
+    """What a wall adds to the diagonal (Dirichlet: nothing, see the ghost) and to f, times V."""
+    wall, h = domain.sides[axis][side], domain.widths[axis][-side]
     beta = np.moveaxis(domain.faces[axis], axis, 0)[-side]
+    area = np.moveaxis(domain.areas(axis), axis, 0)[0]
     none = np.zeros_like(beta)
     if wall.kind == "neumann":
-        return none, none + wall.value / h
+        return none, none + wall.value * area
     if wall.kind == "dirichlet":
         # The weights of all terms of a ghost have the sum 1.
-        return none, beta / h**2 * (1.0 - sum(ghost_weights(domain))) * wall.value
+        return none, beta / h * (1.0 - sum(ghost_weights(domain))) * wall.value * area
     # The flux k (w - u), k = 2 beta / h, with the unknown w on the wall, which is eliminated.
     k = 2.0 * beta / h
-    through = k / (wall.u + wall.flux * k) / h
+    through = k / (wall.u + wall.flux * k) * area
     return through * wall.u, through * wall.value
 
 
+def conductances(domain: Domain, axis: int) -> np.ndarray:
+    return domain.faces[axis] * domain.areas(axis) / domain.distances(axis)
+
+
 def assemble(domain: Domain) -> sparse.csc_matrix:
-    """A u = a u - sum over faces of beta (neighbor - u) / h^2."""
+    """A u = a V u - sum over faces of area beta (neighbor - u) / distance."""
     shape = domain.u.shape
     index = np.arange(domain.u.size).reshape(shape)
     first, second = ghost_weights(domain)
-    rows, columns, values = [index.ravel()], [index.ravel()], [np.full(index.size, domain.a)]
+    rows, columns, values = [index.ravel()], [index.ravel()], [domain.a * domain.volumes.ravel()]
 
     def add(row, column, value):
         rows.append(row.ravel())
@@ -192,7 +232,7 @@ def assemble(domain: Domain) -> sparse.csc_matrix:
     for axis, n in enumerate(shape):
         for side in (0, 1):
             kind = domain.sides[axis][side].kind
-            beta = np.take(domain.faces[axis], range(side, n + side), axis) / domain.h[axis] ** 2
+            beta = np.take(conductances(domain, axis), range(side, n + side), axis)
             neighbor = np.roll(index, 1 - 2 * side, axis)
             inner = range(n) if kind == "periodic" else range(1 - side, n - side)
             here = np.take(index, inner, axis)
@@ -211,28 +251,29 @@ def assemble(domain: Domain) -> sparse.csc_matrix:
     return sparse.coo_matrix(entries, shape=(index.size, index.size)).tocsc()
 
 
-def inner_faces(domain: Domain, axis: int) -> np.ndarray:
-    """Betas of the faces between two cells. A single cell has none, also if periodic."""
+def inner_faces(domain: Domain, axis: int, values: np.ndarray) -> np.ndarray:
+    """Values of the faces between two cells. A single cell has none, also if periodic."""
     n = domain.u.shape[axis]
     first = 0 if domain.is_periodic(axis) and n > 1 else 1
-    return np.take(domain.faces[axis], range(first, n), axis)
+    return np.take(values, range(first, n), axis)
 
 
 def smallest_eigenvalue(domain: Domain) -> float:
-    """Lower bound of the smallest positive eigenvalue of a singular A: the smallest beta times that
-    of the Laplacian (Courant-Fischer)."""
-    least, beta = np.inf, np.inf
+    """Lower bound of the smallest positive eigenvalue of a singular A: the smallest conductance of
+    an axis times that of differences along it (Courant-Fischer)."""
+    least = np.inf
     for axis, n in enumerate(domain.u.shape):
         if n > 1:
             waves = 1.0 if domain.is_periodic(axis) else 0.5
-            least = min(least, (2.0 * np.sin(np.pi * waves / n) / domain.h[axis]) ** 2)
-            beta = min(beta, inner_faces(domain, axis).min())
-    return least * beta
+            conductance = inner_faces(domain, axis, conductances(domain, axis)).min()
+            least = min(least, conductance * (2.0 * np.sin(np.pi * waves / n)) ** 2)
+    return least
 
 
-def solve_directly(domain: Domain, matrix: sparse.csc_matrix) -> tuple[np.ndarray, float]:
+def solve_directly(
+    domain: Domain, matrix: sparse.csc_matrix, f: np.ndarray
+) -> tuple[np.ndarray, float]:
     """The solution, and the maximum norm of the inverse of A or a bound of it."""
-    f = domain.f.ravel()
     n = f.size
     if domain.singular:
         if abs(f.mean()) > 0.1 * RTOL * abs(f).max():
@@ -250,16 +291,17 @@ def solve_directly(domain: Domain, matrix: sparse.csc_matrix) -> tuple[np.ndarra
 def compare(domain: Domain) -> float:
     """max|u - direct| / max|direct|; a failure if the difference exceeds what RTOL permits."""
     for axis in range(3):
-        beta = inner_faces(domain, axis)
+        beta = inner_faces(domain, axis, domain.faces[axis])
         if not (beta > 0.0).all():
             raise Failure(f"beta is as low as {beta.min():g}")
     matrix = assemble(domain)
-    want, inverse = solve_directly(domain, matrix)
+    f = (domain.f * domain.volumes).ravel()
+    want, inverse = solve_directly(domain, matrix, f)
     u = domain.u.ravel()
     # A residual adds up to 16 rounded terms.
     rounding = 16 * EPS * abs(matrix).sum(axis=1).max() * max(abs(u).max(), abs(want).max())
-    limit = RTOL * abs(domain.f).max() + rounding
-    residual = abs(domain.f.ravel() - matrix @ u).max()
+    limit = RTOL * abs(f).max() + rounding
+    residual = abs(f - matrix @ u).max()
     if not residual <= limit:
         raise Failure(f"max|f-Au| {residual:.3e}, limit {limit:.3e}")
     if domain.singular:
@@ -313,6 +355,10 @@ def random_case(rng: random.Random) -> list[str]:
         # Ratios of up to 100.
         sizes = ",".join(f"{10 ** rng.uniform(-2.0, 0.0):.4g}" for _ in range(3))
         args.append(f"--{kind}={sizes}")
+    stretched = [axis for axis in "xyz" if rng.random() < 0.25]
+    if stretched:
+        words = (f"{axis}:tanh:{rng.uniform(0.5, 3.0):.3g}" for axis in stretched)
+        args.append(f"--stretch={','.join(words)}")
     return args
 
 
@@ -347,6 +393,7 @@ def run_changed(program: str) -> int:
     failures = 0
     for operator in ("7pt", "fv2"):
         args = [f"--operator={operator}", "--cells=7x6x5", "--lengths=1,0.8,0.9"]
+        args += ["--stretch=y:tanh:1"]
         domain = solve(program, args)
         for axis, faces in enumerate(domain.faces):
             for layer in (0, 2, -1):

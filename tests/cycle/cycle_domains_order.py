@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import NamedTuple
 
 import h5py
 import numpy as np
 
 COARSEST, LENGTHS = (14, 12, 16), "1,0.5,2"
 SOLVE = ("--rtol=1e-10", "--verify-only", "--quiet", "--dump=order.hdf", "--dump-fields=u")
+STRETCH = "x:tanh:1,z:tanh:2"
 CASES = (
     ("7pt", "poisson", "dirichlet"),
     ("7pt", "poisson", "neumann"),
@@ -24,43 +26,67 @@ CASES = (
     ("fv2", "poisson", "dirichlet"),
     ("fv2", "helmholtz", "neumann"),
     ("fv2", "poisson", "periodic,dirichlet,neumann"),
+    ("7pt", "poisson", "dirichlet", STRETCH),
+    ("7pt", "poisson", "neumann", STRETCH),
+    ("7pt", "helmholtz", "dirichlet,neumann,periodic", STRETCH),
+    ("fv2", "poisson", "dirichlet", STRETCH),
+    ("fv2", "helmholtz", "neumann", STRETCH),
 )
 
 
-def solve(command: list[str]) -> np.ndarray:
+class Grid(NamedTuple):
+    """u, and the faces of the cells along z, y and x in units of the domain's lengths."""
+
+    u: np.ndarray
+    faces: list[np.ndarray]
+
+    @property
+    def volumes(self) -> np.ndarray:
+        return np.einsum("k,j,i->kji", *(np.diff(face) for face in self.faces))
+
+
+def solve(command: list[str]) -> Grid:
     subprocess.run(command, check=True)
     with h5py.File("order.hdf") as file:
-        return file["VTKHDF/CellData/u"][...]
+        u = file["VTKHDF/CellData/u"][...]
+        if "grid" not in file:
+            return Grid(u, [np.linspace(0.0, 1.0, n + 1) for n in u.shape])
+        faces = [file["grid"][axis][...] for axis in "zyx"]
+        return Grid(u, [face / face[-1] for face in faces])
 
 
-def restrict(u: np.ndarray) -> np.ndarray:
-    nz, ny, nx = (n // 2 for n in u.shape)
-    return u.reshape(nz, 2, ny, 2, nx, 2).mean(axis=(1, 3, 5))
+def sums(values: np.ndarray) -> np.ndarray:
+    nz, ny, nx = (n // 2 for n in values.shape)
+    return values.reshape(nz, 2, ny, 2, nx, 2).sum(axis=(1, 3, 5))
 
 
-def exact(shape: tuple[int, ...]) -> np.ndarray:
+def restrict(grid: Grid) -> np.ndarray:
+    """Averages over the cells of the next coarser grid."""
+    return sums(grid.u * grid.volumes) / sums(grid.volumes)
+
+
+def exact(grid: Grid) -> np.ndarray:
     """u of 7pt at the cell centers, [k][j][i]."""
-    centers = [(np.arange(n) + 0.5) / n for n in shape]
+    centers = [0.5 * (face[:-1] + face[1:]) for face in grid.faces]
     return np.einsum("k,j,i->kji", *[2 * t**6 - 6 * t**5 + 5 * t**4 - t**2 for t in centers])
 
 
-def centered(u: np.ndarray, singular: bool) -> np.ndarray:
-    return u - u.mean() if singular else u
-
-
-def orders(program: str, operator: str, equation: str, boundary: str) -> np.ndarray:
+def orders(program: str, operator: str, equation: str, boundary: str, *stretch: str) -> np.ndarray:
     grids = []
     for refinement in (1, 2, 4, 8):
         cells = "x".join(str(refinement * n) for n in COARSEST)
         case = [f"--operator={operator}", f"--equation={equation}", f"--boundary={boundary}"]
         case += [f"--cells={cells}", f"--lengths={LENGTHS}"]
+        case += [f"--stretch={axes}" for axes in stretch]
         grids.append(solve([program, *case, *SOLVE]))
     singular = equation == "poisson" and "dirichlet" not in boundary
-    wanted = [exact(u.shape) for u in grids] if operator == "7pt" else map(restrict, grids[1:])
-    error = [
-        abs(centered(u, singular) - centered(want, singular)).max()
-        for u, want in zip(grids, wanted)
-    ]
+    wanted = map(exact, grids) if operator == "7pt" else map(restrict, grids[1:])
+    error = []
+    for grid, want in zip(grids, wanted):
+        difference = grid.u - want
+        if singular:
+            difference -= (difference * grid.volumes).sum() / grid.volumes.sum()
+        error.append(abs(difference).max())
     return np.log2(np.divide(error[:-1], error[1:]))
 
 

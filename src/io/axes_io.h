@@ -1,0 +1,28 @@
+/* Positions of the faces of levels whose cells differ in width: /grid/x, y and z in a dump and in
+ * users' files; of coarser levels beside their fields. */
+#ifndef MG_AXES_IO_H
+#define MG_AXES_IO_H
+
+#include "io/dump.h"
+#include "io/hdf5/h5.h"
+#include "plan/axes.h"
+
+/** Path of a level's positions in direction d. */
+void mg_axis_path(int level, int d, char path[MG_DATA_PATH_MAX]);
+
+/** Write the positions of all levels of a dump, or compare them with the file. Collective over the
+ *  world.
+ *  @return MG_OK, MG_ERR_IO, MG_ERR_MEMORY, MG_ERR_COMM, the same on every rank */
+MG_MUST_CHECK mg_status_t mg_axes_dump(const mg_hierarchy_t *h, mg_h5_t *file, bool write);
+
+/** Read the positions that a user's file has, on the calling rank only.
+ *  @param[in]  option, path  name the file in messages
+ *  @param[in]  n             cells of its fields
+ *  @param[out] axes          none if the file has no /grid; no cells of equal width
+ *  @param[out] length        of the domain in each direction; 0 if the file has no /grid
+ *  @return MG_OK, MG_ERR_IO (one of x, y and z is missing, or is not as it must be),
+ *          MG_ERR_MEMORY */
+MG_MUST_CHECK mg_status_t mg_axes_read(mg_h5_t *file, const char *option, const char *path,
+                                       const int32_t n[3], mg_axes_t *axes, double length[3]);
+
+#endif
