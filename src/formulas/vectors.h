@@ -16,7 +16,7 @@ typedef enum {
   MG_TMP,  /**< residual, or second iterate of an out-of-place smoother */
   MG_N_VECTORS_EVERY_LEVEL,
   MG_RESTRICTED_U = MG_N_VECTORS_EVERY_LEVEL, /**< restriction of the next finer level's solution */
-  MG_ALPHA,    /**< alpha of the equation, if it is not 1 everywhere */
+  MG_ALPHA,    /**< alpha of the equation, if it is not 1 everywhere; or volumes (mg_set_mean) */
   MG_PREVIOUS, /**< the iterate before the one in MG_TMP, between fused sweeps */
   MG_SOLUTION, /**< u and f of outer_cg.h, while the V-cycle uses MG_U and MG_F */
   MG_RHS,

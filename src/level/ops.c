@@ -164,9 +164,11 @@ mg_status_t mg_mean(mg_level_t *level, mg_vector_t x, double *mean) {
   return MG_OK;
 }
 
-mg_status_t mg_remove_mean(mg_level_t *level, mg_vector_t x) {
-  if (!mg_is_singular(VIEW(level))) return MG_OK;
-  double mean;
-  MG_TRY(mg_mean(level, x, &mean));
-  return mg_shift(level, x, x, -mean);
+mg_status_t mg_set_mean(mg_level_t *level, mg_vector_t x, double mean) {
+  const mg_view_t *v = VIEW(level);
+  const bool weighted = level->plan->vectors & 1u << MG_ALPHA;
+  if (!mg_is_singular(v)) return MG_OK;
+  double sum;
+  MG_TRY(mg_dot(level, x, weighted ? MG_ALPHA : MG_NO_VECTOR, &sum));
+  return mg_shift(level, x, x, mean - sum / ((double)v->n[0] * v->n[1] * v->n[2]));
 }

@@ -81,8 +81,9 @@ MG_MUST_CHECK mg_status_t mg_correct_guess_norm(mg_level_t *level, mg_level_t *l
 /** Sum of x y over the level; bit-identical on any decomposition. */
 MG_MUST_CHECK mg_status_t mg_dot(mg_level_t *level, mg_vector_t x, mg_vector_t y, double *dot);
 
-/** Subtract the mean of x if the problem determines the solution only up to a constant. */
-MG_MUST_CHECK mg_status_t mg_remove_mean(mg_level_t *level, mg_vector_t x);
+/** If the problem determines the solution only up to a constant, add one to x so that its mean over
+ *  the domain is `mean`. On stretched axes MG_ALPHA has the volumes of the cells by their mean. */
+MG_MUST_CHECK mg_status_t mg_set_mean(mg_level_t *level, mg_vector_t x, double mean);
 
 /** Mean of x over the level. */
 MG_MUST_CHECK mg_status_t mg_mean(mg_level_t *level, mg_vector_t x, double *mean);

@@ -32,6 +32,7 @@ typedef struct {
   double spacing[3];      /**< widths of a cell, if given with --spacing; otherwise 0 */
   double length[3];       /**< of the domain in each direction; used with `cells` */
   double stretch[3];      /**< B of axes stretched by tanh (--stretch); 0: not */
+  double mean;            /**< of u, if the problem determines u only up to a constant */
   const double *face[3];  /**< not an option: positions of the faces of a stretched axis, one more
                              than cells; NULL: cells of equal width */
   mg_wall_t wall[3][2];   /**< kind of the domain's low and high side of each direction */
@@ -189,6 +190,21 @@ static inline bool mg_params_has_wall_values(const mg_params_t *params) {
       any = any || mg_is_robin(&params->condition[d][side]) ||
             params->condition[d][side].value != 0.0;
   return any;
+}
+
+/** Does the problem determine u only up to a constant? */
+static inline bool mg_params_is_singular(const mg_params_t *params) {
+  bool fixed = params->equation != MG_EQUATION_POISSON || params->alpha_varies;
+  for (int d = 0; d < 3; d++)
+    for (int side = 0; side < 2; side++)
+      fixed = fixed || params->wall[d][side] == MG_WALL_DIRICHLET ||
+              mg_is_robin(&params->condition[d][side]);
+  return !fixed;
+}
+
+/** Is an axis stretched? */
+static inline bool mg_params_is_stretched(const mg_params_t *params) {
+  return params->face[0] || params->face[1] || params->face[2];
 }
 
 /** Is the problem read from files (--coefficients, --rhs) instead of the built-in one? */

@@ -24,9 +24,12 @@ static int default_smooths(const mg_params_t *params) {
 }
 
 /* Red-black SSOR: the optimal weight for the Poisson equation in three dimensions is 1.15.
- * Yavneh, On red-black SOR smoothing in multigrid, SIAM J. Sci. Comput. 17 (1996). */
-static double default_omega(mg_smoother_t smoother) {
-  return smoother == MG_SMOOTHER_SSOR ? 1.15 : smoother == MG_SMOOTHER_JACOBI ? 2.0 / 3.0 : 1.0;
+ * Yavneh, On red-black SOR smoothing in multigrid, SIAM J. Sci. Comput. 17 (1996). On cells that
+ * are no cubes it costs cycles: 30 instead of 20 to 1e-10 with widths 1 : 1000, 56 instead of 25 on
+ * two stretched axes. */
+static double default_omega(const mg_params_t *params) {
+  if (params->smoother == MG_SMOOTHER_SSOR && !mg_params_has_cells(params)) return 1.15;
+  return params->smoother == MG_SMOOTHER_JACOBI ? 2.0 / 3.0 : 1.0;
 }
 
 /* Settings of one smoother do not carry over to another. */
@@ -130,7 +133,7 @@ static bool has_robin_wall(const mg_params_t *params) {
 
 void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
   if (source[MG_OPT_SMOOTHS] == MG_FROM_DEFAULT) params->smooths = default_smooths(params);
-  if (source[MG_OPT_OMEGA] == MG_FROM_DEFAULT) params->omega = default_omega(params->smoother);
+  if (source[MG_OPT_OMEGA] == MG_FROM_DEFAULT) params->omega = default_omega(params);
   if (source[MG_OPT_DEGREE] == MG_FROM_DEFAULT)
     params->degree = params->op == MG_OPERATOR_7PT ? 4 : 6;
   if (source[MG_OPT_DEVICE_ID] == MG_FROM_DEFAULT) params->device_id = -1;

@@ -35,6 +35,9 @@ static bool with_cells(const mg_params_t *p) {
 static bool with_cells_alone(const mg_params_t *p) {
   return with_cells(p) && p->spacing[0] == 0;
 }
+static bool is_singular(const mg_params_t *p) {
+  return with_cells(p) && mg_params_is_singular(p);
+}
 static bool with_chebyshev(const mg_params_t *p) {
   return p->smoother == MG_SMOOTHER_CHEBYSHEV;
 }
@@ -149,6 +152,13 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "dirichlet:G, u = G; neumann: no flux, or neumann:Q, beta du/dn = Q with n outward; "
             "robin:A:B:G: A u + B beta du/dn = G; periodic: both sides of a direction. Numbers "
             "require --cells. fv4: one word, not neumann."},
+  [MG_OPT_MEAN] = {
+    .name = "mean", IN(PROBLEM), .metavar = "M", REAL(mean, -1e60, 1e60), .value = "0",
+    .applies = is_singular,
+    .condition = "requires --cells and --equation=poisson without Dirichlet and Robin sides",
+    .decided_by = MG_OPT_BOUNDARY,
+    .help = "Mean of u over the domain, where the problem determines u only up to a constant.",
+    .in_later_dumps = true},
   [MG_OPT_COEFFICIENTS] = {
     .name = "coefficients", IN(PROBLEM), PATH(coefficients),
     .help = "HDF5 file in dump layout with alpha, beta or both. beta is either a cell field, "

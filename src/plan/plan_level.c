@@ -276,6 +276,13 @@ static bool writes_u_once(const mg_plan_t *plan, const mg_params_t *params) {
   return can_defer && params->cycle == MG_CYCLE_F && params->rtol == 0.0 && !params->restart[0];
 }
 
+/* Cells of different volumes, where the mean of u counts: MG_ALPHA, which A does not have then,
+ * holds the volumes. */
+static unsigned volumes(const mg_params_t *params, int l) {
+  return l == 0 && mg_params_is_stretched(params) && mg_params_is_singular(params) ? 1u << MG_ALPHA
+                                                                                   : 0;
+}
+
 /* The double cells of the levels where solves start. Nothing is smoothed there. */
 static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_starts) {
   plan->n_outer = n_starts < plan->n_levels ? n_starts : plan->n_levels;
@@ -283,7 +290,7 @@ static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_s
     mg_level_plan_t *outer = &plan->outer[l];
     *outer = plan->level[l];
     outer->value_bytes = sizeof(double);
-    outer->vectors = MG_VECTORS_OF_OUTER | vectors_of_start(params, l);
+    outer->vectors = MG_VECTORS_OF_OUTER | vectors_of_start(params, l) | volumes(params, l);
     if (params->alpha_varies) outer->vectors |= 1u << MG_ALPHA;
     if (dumps(params, MG_FIELD_DINV)) outer->vectors |= 1u << MG_DINV;
     if (needs_tmp(outer, params)) outer->vectors |= 1u << MG_TMP;
@@ -306,7 +313,8 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
     level->halves = is_bottom || mg_doubles(level->layout.n, level[1].layout.n);
     level->value_bytes = is_mixed ? sizeof(float) : sizeof(double);
     level->vectors = MG_VECTORS_EVERY_LEVEL;
-    if (l <= last_start && !is_mixed) level->vectors |= vectors_of_start(params, l);
+    if (l <= last_start && !is_mixed)
+      level->vectors |= vectors_of_start(params, l) | volumes(params, l);
     if (params->alpha_varies) level->vectors |= 1u << MG_ALPHA;
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
     if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);

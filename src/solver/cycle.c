@@ -132,5 +132,5 @@ mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *
     MG_TRY(mg_cycle_by_operations(h, top, kind, diverged));
   if (backend->profile.range_end) backend->profile.range_end();
   h->residual_level = -1;
-  return mg_remove_mean(level, MG_U);
+  return mg_set_mean(level, MG_U, kind == MG_KIND_PRECONDITION ? 0.0 : h->params.mean);
 }

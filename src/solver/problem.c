@@ -71,16 +71,11 @@ static double *place_axis(double *memory, int32_t n, axis_t *t) {
   return t->f_xx + n;
 }
 
-/* Whether some axis of the grid is stretched. */
-static bool is_stretched(const mg_params_t *params) {
-  return params->face[0] || params->face[1] || params->face[2];
-}
-
 static mg_status_t set_finest(const mg_params_t *params, mg_level_t *level) {
   if (!level->comm) return MG_OK;
   const mg_view_t *v = &level->store.view;
   const mg_widths_t unit = mg_unit_widths(v);
-  const bool stretched = is_stretched(params);
+  const bool stretched = mg_params_is_stretched(params);
   double *memory;
   MG_TRY(mg_new(&memory, 6 * ((int64_t)v->n[0] + v->n[1] + v->n[2] + 1), "coefficient tables"));
   mg_tables_t tables;
@@ -146,7 +141,7 @@ static void warn_of_mean(const mg_params_t *params, double mean, double largest)
 /* Subtract a constant from f, which is stored times the volume of the cells. */
 static mg_status_t subtract_from_rhs(mg_hierarchy_t *h, double value) {
   mg_level_t *level = &h->level[0];
-  if (!is_stretched(&h->params)) return mg_shift(level, MG_F, MG_F, -value);
+  if (!mg_params_is_stretched(&h->params)) return mg_shift(level, MG_F, MG_F, -value);
   MG_TRY(mg_metric_volumes(h, 0, MG_U));
   MG_TRY(mg_axpby(level, MG_F, 1.0, MG_F, -value, MG_U));
   return mg_fill(level, MG_U, 0.0);
@@ -255,7 +250,10 @@ static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *sour
   for (int d = 0; d < 3; d++)
     MG_TRY(mg_metric_apply(h, 0, MG_BETA_I + d));
   MG_TRY(mg_metric_apply(h, 0, MG_F));
-  if (h->params.alpha_varies) MG_TRY(mg_metric_apply(h, 0, MG_ALPHA));
+  if (h->params.alpha_varies)
+    MG_TRY(mg_metric_apply(h, 0, MG_ALPHA));
+  else if (level->plan->vectors & 1u << MG_ALPHA)
+    MG_TRY(mg_metric_volumes(h, 0, MG_ALPHA)); /* for mg_set_mean */
   MG_TRY(close_neumann_walls(level));
   return remove_rhs_mean(h);
 }

@@ -92,7 +92,7 @@ static mg_status_t cg_cycles(const solve_t *s) {
     const mg_status_t status = cg_steps(s, &cg);
     MG_TRY(mg_outer_cg_end(level));
     MG_TRY(status);
-    MG_TRY(mg_remove_mean(level, MG_U));
+    MG_TRY(mg_set_mean(level, MG_U, s->h->params.mean));
     s->history->n_cycles--;
     double norm;
     MG_TRY(mg_residual_norm(level, MG_U, MG_F, &norm));
