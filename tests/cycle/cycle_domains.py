@@ -1,7 +1,9 @@
 """Solve domains of any shape with hpgmg-fv and with SciPy's sparse direct solver, and compare.
 
 cycle_domains.py PROGRAM random CASES SEED   random sizes, spacings, operators and boundaries
-cycle_domains.py PROGRAM changed             a comparison with a slightly changed matrix must fail
+cycle_domains.py PROGRAM permuted CASES SEED the same with its axes in another order: the norms of
+                                             all cycles must be equal up to rounding
+cycle_domains.py PROGRAM changed             a comparison with slightly changed data must fail
 cycle_domains.py PROGRAM case ARG...         one case: these options of hpgmg-fv
 
 Writes dumps into the current folder. The matrix comes from the dumped betas and shares no code with
@@ -25,7 +27,7 @@ from scipy.sparse.linalg import splu
 RTOL = 1e-10
 EPS = np.finfo(float).eps
 SOLVE = (f"--rtol={RTOL}", "--max-cycles=200", "--verify-only", "--quiet", "--dump=domain.hdf")
-FIELDS = "--dump-fields=u,f,beta_i,beta_j,beta_k"
+FIELDS = "--dump-fields=u,f,residual,beta_i,beta_j,beta_k"
 
 
 class Failure(Exception):
@@ -53,8 +55,13 @@ class Domain:
     widths: list[np.ndarray]  # of the cells along each axis
     u: np.ndarray
     f: np.ndarray
+    flux: np.ndarray  # A u: f - residual
     faces: list[np.ndarray]  # beta on all faces normal to each axis
-    cycles: int
+    norms: np.ndarray  # max|f-Au| after each cycle
+
+    @property
+    def cycles(self) -> int:
+        return len(self.norms)
 
     @property
     def singular(self) -> bool:
@@ -145,7 +152,8 @@ def read(args: list[str]) -> Domain:
             faces.append(np.concatenate([lower, np.expand_dims(upper, axis)], axis))
         u, f = fields["u"][...], fields["f"][...]
         widths = read_widths(file, u.shape)
-        cycles = int(file["HPGMG"].attrs["cycles"][0])
+        flux = f - fields["residual"][...]
+        norms = file["HPGMG"].attrs["residual_norms"]
     n = option(args, "cells", "")
     if n and u.shape != tuple(int(count) for count in n.split("x"))[::-1]:
         raise Failure(f"the dump has {u.shape} cells")
@@ -153,7 +161,7 @@ def read(args: list[str]) -> Domain:
         if not np.allclose(found, wanted, rtol=1e-11, atol=0):
             raise Failure(f"the dump has cells of widths {found}, not {wanted}")
     a = 1.0 if option(args, "equation", "poisson") == "helmholtz" else 0.0
-    return Domain(option(args, "operator", "fv2"), a, sides, widths, u, f, faces, cycles)
+    return Domain(option(args, "operator", "fv2"), a, sides, widths, u, f, flux, faces, norms)
 
 
 def solve(program: str, args: list[str]) -> Domain:
@@ -288,6 +296,29 @@ def solve_directly(
     return factors.solve(f), factors.solve(np.ones(n)).max()
 
 
+def check_balance(domain: Domain) -> None:
+    """What A u adds up to over the domain leaves it through the walls, or is a u: the fluxes
+    through all other faces cancel."""
+    inside = (domain.flux * domain.volumes).sum()
+    terms = [domain.a * domain.u * domain.volumes]
+    first, second = ghost_weights(domain)
+    for axis, pair in enumerate(domain.sides):
+        u = np.moveaxis(domain.u, axis, 0)
+        for side, wall in enumerate(pair):
+            if wall.kind == "dirichlet":
+                at, next_in = (0, min(1, len(u) - 1)) if side == 0 else (-1, max(len(u) - 2, 0))
+                through = np.moveaxis(conductances(domain, axis), axis, 0)[-side]
+                terms.append(through * ((1.0 - first) * u[at] - second * u[next_in]))
+            elif wall.kind == "robin":
+                terms.append(wall_terms(domain, axis, side)[0] * u[-side])
+    size = sum(abs(term).sum() for term in terms) + abs(assemble(domain)).sum(axis=1).max() * (
+        abs(domain.u).max() * np.sqrt(domain.u.size)
+    )
+    lost = abs(inside - sum(term.sum() for term in terms))
+    if not lost <= 16 * EPS * size:
+        raise Failure(f"the balance of A u and the walls is off by {lost:.3e}, terms {size:.3e}")
+
+
 def compare(domain: Domain) -> float:
     """max|u - direct| / max|direct|; a failure if the difference exceeds what RTOL permits."""
     for axis in range(3):
@@ -295,6 +326,7 @@ def compare(domain: Domain) -> float:
         if not (beta > 0.0).all():
             raise Failure(f"beta is as low as {beta.min():g}")
     matrix = assemble(domain)
+    check_balance(domain)
     f = (domain.f * domain.volumes).ravel()
     want, inverse = solve_directly(domain, matrix, f)
     u = domain.u.ravel()
@@ -385,11 +417,54 @@ def run_random(program: str, cases: int, seed: int) -> int:
     return failures
 
 
+# --- permutations ---------------------------------------------------------------------------------
+
+
+def permute(args: list[str], order: tuple[int, int, int]) -> list[str]:
+    """The options of the same problem, with axis order[d] as axis d."""
+    words, widths = expand_boundary(args), expected_widths(args)
+    lengths = [widths[2 - d].sum() for d in range(3)]
+    cells = option(args, "cells", "").split("x")
+    new = [a for a in args if a.split("=")[0] in ("--operator", "--equation")]
+    new.append(f"--cells={'x'.join(cells[d] for d in order)}")
+    new.append(f"--lengths={','.join(f'{lengths[d]:.17g}' for d in order)}")
+    new.append(f"--boundary={','.join(words[2 * d + side] for d in order for side in (0, 1))}")
+    stretched = {
+        "xyz".index(word[0]): word[1:]
+        for word in filter(None, option(args, "stretch", "").split(","))
+    }
+    axes = [f"{'xyz'[d]}{stretched[e]}" for d, e in enumerate(order) if e in stretched]
+    return [*new, f"--stretch={','.join(axes)}"] if axes else new
+
+
+def run_permuted(program: str, cases: int, seed: int) -> int:
+    rng = random.Random(seed)
+    failures, worst = 0, 0.0
+    for _ in range(cases):
+        args = random_case(rng)
+        order = rng.choice(((1, 2, 0), (2, 0, 1), (1, 0, 2), (2, 1, 0), (0, 2, 1)))
+        other = permute(args, order)
+        try:
+            first, second = (solve(program, permute(args, (0, 1, 2))), solve(program, other))
+        except Failure as failure:
+            failures += report(other, failure)
+            continue
+        n = min(first.cycles, second.cycles)
+        # Norms are rounded to a part of the largest term of a residual.
+        terms = abs(assemble(first)).sum(axis=1).max() * abs(first.u).max() + abs(first.f).max()
+        difference = abs(first.norms[:n] - second.norms[:n]) / (first.norms[:n] + 1e3 * EPS * terms)
+        worst = max(worst, difference.max())
+        if not difference.max() <= 0.01:
+            failures += report(other, f"norms {second.norms}, in the first order {first.norms}")
+    print(f"{cases} permuted cases, {failures} failures; norms differ by {worst:.1e}")
+    return failures
+
+
 # --- does the comparison notice a change? ---------------------------------------------------------
 
 
 def run_changed(program: str) -> int:
-    """Change the beta of one face by 0.1 %, at each wall and within the domain."""
+    """Change the beta of one face by 0.1 %, at each wall and within the domain, and A u."""
     failures = 0
     for operator in ("7pt", "fv2"):
         args = [f"--operator={operator}", "--cells=7x6x5", "--lengths=1,0.8,0.9"]
@@ -406,6 +481,10 @@ def run_changed(program: str) -> int:
                     failures += report(args, f"a change of beta at {face} is not noticed")
                 faces[tuple(face)] = kept
         compare(domain)
+        domain.flux[1, 2, 3] += 1e-9 * abs(domain.flux).max()
+        with contextlib.suppress(Failure):
+            check_balance(domain)
+            failures += report(args, "a change of A u is not noticed")
     return failures
 
 
@@ -421,6 +500,8 @@ def main() -> int:
     program, what, *rest = sys.argv[1:]
     if what == "random":
         return run_random(program, int(rest[0]), int(rest[1])) > 0
+    if what == "permuted":
+        return run_permuted(program, int(rest[0]), int(rest[1])) > 0
     return (run_changed(program) if what == "changed" else run_case(program, rest)) > 0
 
 
