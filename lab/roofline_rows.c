@@ -104,7 +104,7 @@ mg_status_t roofline_make(const lab_t *lab, const roofline_place_t *place,
   if (log2_n <= ROOFLINE_LARGEST_CHECKED) plan_checks(&plan);
   MG_TRY(mg_device_choose(&params));
   MG_TRY(mg_hierarchy_create(&params, &plan, h));
-  const mg_problem_source_t varying = {load_alpha, (void *)(uintptr_t)place};
+  const mg_problem_source_t varying = {.load = load_alpha, .data = (void *)(uintptr_t)place};
   status = mg_problem_set_from(*h, problem->alpha_varies ? &varying : NULL);
   if (status != MG_OK) mg_hierarchy_free(*h);
   return status;

@@ -278,11 +278,12 @@ typedef struct mg_backend {
   /** Fill f and the face betas of every cell, including the faces at index n that close the
    *  patch, without the factors of level/metric.h. */
   mg_status_t (*set_problem)(const mg_view_t *v, const mg_tables_t *tables);
-  /** Add to f, and to alpha if the level stores it, what the conditions on walls require
+  /** Add to f, and to alpha if the level stores it, what the condition on a side requires
    *  (mg_wall_share). Betas have no factors yet.
-   *  @param[in] width  of the cells next to each wall */
-  mg_status_t (*set_walls)(const mg_view_t *v, const mg_condition_t condition[3][2],
-                           const double width[3][2]);
+   *  @param[in] width   of the cells next to the wall
+   *  @param[in] values  values of the condition, in these cells; MG_NO_VECTOR: condition->value */
+  mg_status_t (*set_wall)(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
+                          double width, mg_vector_t values);
   /** Multiply cells and faces (i, j, k) of vec, up to index n, by factor[0][i] factor[1][j]
    *  factor[2][k].
    *  @param[in] factor  n + 1 values for each direction of the level */

@@ -127,8 +127,8 @@ void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j
 
 /* The entries of the backend table, one file each. */
 mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables);
-mg_status_t mg_cpu_set_walls(const mg_view_t *v, const mg_condition_t condition[3][2],
-                             const double width[3][2]);
+mg_status_t mg_cpu_set_wall(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
+                            double width, mg_vector_t values);
 mg_status_t mg_cpu_multiply_axes(const mg_view_t *v, mg_vector_t vec,
                                  const double *const factor[3]);
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,

@@ -49,9 +49,9 @@ static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
 static mg_status_t set_problem(const mg_view_t *v, const mg_tables_t *tables) {
   GUARDED(v, mg_cpu_set_problem(&opened, tables));
 }
-static mg_status_t set_walls(const mg_view_t *v, const mg_condition_t condition[3][2],
-                             const double width[3][2]) {
-  GUARDED(v, mg_cpu_set_walls(&opened, condition, width));
+static mg_status_t set_wall(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
+                            double width, mg_vector_t values) {
+  GUARDED(v, mg_cpu_set_wall(&opened, d, side, condition, width, values));
 }
 static mg_status_t multiply_axes(const mg_view_t *v, mg_vector_t vec,
                                  const double *const factor[3]) {
@@ -266,7 +266,7 @@ const mg_backend_t mg_backend_guard = {
     .alloc = mg_guard_alloc,
     .release = mg_guard_release,
     .set_problem = set_problem,
-    .set_walls = set_walls,
+    .set_wall = set_wall,
     .multiply_axes = multiply_axes,
     .restrict_faces = restrict_faces,
     .extend_faces = extend_faces,

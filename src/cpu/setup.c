@@ -72,7 +72,7 @@ mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
 }
 
 static void set_wall(const mg_view_t *v, const mg_patch_t *p, int d, int side,
-                     const mg_condition_t *condition, double width) {
+                     mg_condition_t condition, double width, mg_vector_t values) {
   const int order = mg_operator_order(v);
   int n[3] = {p->n[0], p->n[1], p->n[2]}, at[3], face[3];
   n[d] = 1;
@@ -85,20 +85,19 @@ static void set_wall(const mg_view_t *v, const mg_patch_t *p, int d, int side,
           cell[e] = e != d ? at[e] : side == 0 ? 0 : p->n[d] - 1;
         }
         const mg_real_t beta = *mg_cell(p, MG_BETA_I + d, face[0], face[1], face[2]);
-        const mg_wall_share_t share = mg_wall_share(condition, order, width, beta);
+        if (values >= 0) condition.value = *mg_cell(p, values, cell[0], cell[1], cell[2]);
+        const mg_wall_share_t share = mg_wall_share(&condition, order, width, beta);
         *mg_cell(p, MG_F, cell[0], cell[1], cell[2]) += MG_REAL(share.f);
         if (v->alpha_varies)
           *mg_cell(p, MG_ALPHA, cell[0], cell[1], cell[2]) += MG_REAL(share.alpha);
       }
 }
 
-mg_status_t mg_cpu_set_walls(const mg_view_t *v, const mg_condition_t condition[3][2],
-                             const double width[3][2]) {
+mg_status_t mg_cpu_set_wall(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
+                            double width, mg_vector_t values) {
   for (int q = 0; q < v->n_patches; q++)
-    for (int d = 0; d < 3; d++)
-      for (int side = 0; side < 2; side++)
-        if (v->patch[q].wall[d][side] != MG_WALL_NONE)
-          set_wall(v, &v->patch[q], d, side, &condition[d][side], width[d][side]);
+    if (v->patch[q].wall[d][side] != MG_WALL_NONE)
+      set_wall(v, &v->patch[q], d, side, *condition, width, values);
   return MG_OK;
 }
 

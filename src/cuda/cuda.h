@@ -216,8 +216,8 @@ void mg_cuda_release(void *memory, size_t bytes, mg_space_t space);
 mg_status_t mg_cuda_event_record(void);
 mg_status_t mg_cuda_event_wait(void);
 mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);
-mg_status_t mg_cuda_set_walls(const mg_view_t *v, const mg_condition_t condition[3][2],
-                              const double width[3][2]);
+mg_status_t mg_cuda_set_wall(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
+                             double width, mg_vector_t values);
 mg_status_t mg_cuda_multiply_axes(const mg_view_t *v, mg_vector_t vec,
                                   const double *const factor[3]);
 mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,

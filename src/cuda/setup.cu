@@ -53,31 +53,30 @@ static __global__ void __launch_bounds__(256)
 /** Cells of a patch at its side normal to d. */
 static __global__ void __launch_bounds__(256)
     set_wall(mg_patch_t p, bool alpha_varies, int d, int side, mg_condition_t condition, int order,
-             double width) {
+             double width, mg_vector_t values) {
   const int n[3] = {d == 0 ? 1 : p.n[0], d == 1 ? 1 : p.n[1], d == 2 ? 1 : p.n[2]};
   MG_CUDA_CELL(i, j, k, n);
   int face[3] = {i, j, k}, cell[3] = {i, j, k};
   face[d] = side == 0 ? 0 : p.n[d];
   cell[d] = side == 0 ? 0 : p.n[d] - 1;
   const mg_real_t beta = *mg_cell(&p, MG_BETA_I + d, face[0], face[1], face[2]);
+  if (values >= 0) condition.value = *mg_cell(&p, values, cell[0], cell[1], cell[2]);
   const mg_wall_share_t share = mg_wall_share(&condition, order, width, beta);
   *mg_cell(&p, MG_F, cell[0], cell[1], cell[2]) += MG_REAL(share.f);
   if (alpha_varies) *mg_cell(&p, MG_ALPHA, cell[0], cell[1], cell[2]) += MG_REAL(share.alpha);
 }
 
-mg_status_t mg_cuda_set_walls(const mg_view_t *v, const mg_condition_t condition[3][2],
-                              const double width[3][2]) {
-  for (int q = 0; q < v->n_patches; q++)
-    for (int d = 0; d < 3; d++)
-      for (int side = 0; side < 2; side++) {
-        const mg_patch_t &p = v->patch[q];
-        if (p.wall[d][side] == MG_WALL_NONE) continue;
-        const dim3 grid = mg_cuda_grid(d == 0 ? 1 : p.n[0], d == 1 ? 1 : p.n[1],
-                                       d == 2 ? 1 : p.n[2], block_shape);
-        set_wall<<<grid, block_shape, 0, mg_cuda.stream>>>(
-            p, v->alpha_varies, d, side, condition[d][side], mg_operator_order(v), width[d][side]);
-        MG_CUDA_LAUNCHED("set_walls");
-      }
+mg_status_t mg_cuda_set_wall(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
+                             double width, mg_vector_t values) {
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t &p = v->patch[q];
+    if (p.wall[d][side] == MG_WALL_NONE) continue;
+    const dim3 grid =
+        mg_cuda_grid(d == 0 ? 1 : p.n[0], d == 1 ? 1 : p.n[1], d == 2 ? 1 : p.n[2], block_shape);
+    set_wall<<<grid, block_shape, 0, mg_cuda.stream>>>(p, v->alpha_varies, d, side, *condition,
+                                                       mg_operator_order(v), width, values);
+    MG_CUDA_LAUNCHED("set_wall");
+  }
   return MG_OK;
 }
 

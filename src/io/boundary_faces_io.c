@@ -31,6 +31,9 @@ int64_t mg_boundary_faces_max(const mg_level_t *level) {
 /* This rank's patches at the wall. */
 typedef struct {
   const mg_level_t *level;
+  mg_vector_t vec;
+  bool cells;  /* next to the side, not its faces */
+  int side;    /* 0: low */
   int d, t, u; /* direction normal to the wall, and the two within it */
   double *buffer;
   int64_t doubles;
@@ -42,10 +45,11 @@ static void list_patches(wall_t *w, bool putting) {
   const mg_view_t *v = &w->level->store.view;
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
-    if (!p->wall[w->d][1]) continue;
+    if (!p->wall[w->d][w->side]) continue;
     mg_copy_t *item = &w->list[w->n++];
     *item = (mg_copy_t){.src_patch = putting ? -1 : q, .dst_patch = putting ? q : -1};
-    (putting ? item->dst_lo : item->src_lo)[w->d] = p->n[w->d];
+    (putting ? item->dst_lo : item->src_lo)[w->d] =
+        w->side == 0 ? 0 : p->n[w->d] - (w->cells ? 1 : 0);
     memcpy(item->n, p->n, sizeof item->n);
     item->n[w->d] = 1;
     item->buffer = w->doubles;
@@ -71,11 +75,10 @@ static mg_status_t copy(const wall_t *w) {
   const mg_backend_t *backend = w->level->backend;
   const mg_view_t *v = &w->level->store.view;
   const mg_copy_job_t job = {v, v, w->buffer, w->list, w->n};
-  const int beta = MG_BETA_I + w->d;
   mg_copies_t *copies;
   if (w->n == 0) return MG_OK;
   MG_TRY(backend->prepare_copies(&job, &copies));
-  mg_status_t status = backend->copy(copies, beta, beta);
+  mg_status_t status = backend->copy(copies, w->vec, w->vec);
   if (status == MG_OK && backend->queue.wait) status = backend->queue.wait();
   backend->release_copies(copies);
   return status;
@@ -104,10 +107,11 @@ static mg_status_t share(double *wall, const int32_t n[2]) {
   return MG_OK;
 }
 
-static mg_status_t run(const mg_level_t *level, int d, double *wall, bool putting) {
-  wall_t w = {.level = level, .d = d, .t = faster_of(d), .u = slower_of(d)};
+static mg_status_t run(wall_t w, double *wall, bool putting) {
   int32_t n[2];
-  mg_boundary_faces_size(level, d, n);
+  mg_boundary_faces_size(w.level, w.d, n);
+  w.t = faster_of(w.d);
+  w.u = slower_of(w.d);
   mg_status_t status = mg_comm_agree(allocate(&w, putting));
   if (status == MG_OK && putting) status = share(wall, n);
   if (status == MG_OK) {
@@ -126,9 +130,16 @@ static mg_status_t run(const mg_level_t *level, int d, double *wall, bool puttin
 }
 
 mg_status_t mg_boundary_faces_put(const mg_level_t *level, int d, double *wall) {
-  return run(level, d, wall, true);
+  return run((wall_t){.level = level, .vec = MG_BETA_I + (mg_vector_t)d, .side = 1, .d = d}, wall,
+             true);
 }
 
 mg_status_t mg_boundary_faces_get(const mg_level_t *level, int d, double *wall) {
-  return run(level, d, wall, false);
+  return run((wall_t){.level = level, .vec = MG_BETA_I + (mg_vector_t)d, .side = 1, .d = d}, wall,
+             false);
+}
+
+mg_status_t mg_boundary_cells_put(const mg_level_t *level, mg_vector_t vec, int d, int side,
+                                  double *wall) {
+  return run((wall_t){.level = level, .vec = vec, .cells = true, .side = side, .d = d}, wall, true);
 }

@@ -1,5 +1,5 @@
-/* Face betas at the upper walls of the domain, which cell-sized arrays cannot hold: one plane of
- * betas per direction. */
+/* Planes of values at the sides of the domain: the face betas at the upper walls, which cell-sized
+ * arrays cannot hold, and values of boundary conditions. */
 #ifndef MG_BOUNDARY_FACES_IO_H
 #define MG_BOUNDARY_FACES_IO_H
 
@@ -19,5 +19,9 @@ int64_t mg_boundary_faces_max(const mg_level_t *level);
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */
 MG_MUST_CHECK mg_status_t mg_boundary_faces_put(const mg_level_t *level, int d, double *wall);
 MG_MUST_CHECK mg_status_t mg_boundary_faces_get(const mg_level_t *level, int d, double *wall);
+
+/** Like mg_boundary_faces_put, for the cells of a vector next to the low or high side. */
+MG_MUST_CHECK mg_status_t mg_boundary_cells_put(const mg_level_t *level, mg_vector_t vec, int d,
+                                                int side, double *wall);
 
 #endif

@@ -223,7 +223,8 @@ static mg_status_t check_fields(mg_h5_t *file, const mg_input_source_t *source,
 }
 
 /* On the calling rank only. */
-static mg_status_t look_into(const mg_input_source_t *source, mg_input_t *input) {
+static mg_status_t look_into(const mg_input_source_t *source, const mg_params_t *params,
+                             mg_input_t *input) {
   mg_h5_t *file;
   const char *why = mg_path_why_unreadable(source->path);
   if (why)
@@ -231,6 +232,8 @@ static mg_status_t look_into(const mg_input_source_t *source, mg_input_t *input)
   MG_TRY(mg_h5_open_alone(source->option, source->path, &file));
   mg_status_t status = find_fields(file, source, input);
   if (status == MG_OK) status = check_fields(file, source, input);
+  if (status == MG_OK && source->from == MG_INPUT_F)
+    status = mg_input_find_walls(file, params, input);
   return mg_status_worst(status, mg_h5_close(file));
 }
 
@@ -238,7 +241,7 @@ static mg_status_t look_into_all(const mg_params_t *params, mg_input_t *input) {
   const mg_input_source_t source[] = {mg_input_coefficients(params), mg_input_rhs(params)};
   *input = (mg_input_t){0};
   for (int s = 0; s < 2; s++)
-    if (source[s].path[0] != '\0') MG_TRY(look_into(&source[s], input));
+    if (source[s].path[0] != '\0') MG_TRY(look_into(&source[s], params, input));
   return MG_OK;
 }
 
@@ -258,19 +261,26 @@ static mg_status_t share_axes(mg_input_t *input) {
   return MG_OK;
 }
 
-/* Options cannot change the axes of a file. */
-static mg_status_t check_axes(const mg_params_t *params, const mg_input_t *input) {
+static bool has_walls(const mg_input_t *input) {
+  bool any = false;
+  for (int d = 0; d < 3; d++)
+    any = any || input->wall[d][0] || input->wall[d][1];
+  return any;
+}
+
+/* Options cannot change the axes of a file, and values on sides require --cells. */
+static mg_status_t check_options(const mg_params_t *params, const mg_input_t *input) {
   const double *stretch = params->stretch;
-  const char *option = stretch[0] > 0.0 || stretch[1] > 0.0 || stretch[2] > 0.0 ? "--stretch"
-                       : params->spacing[0] > 0.0                               ? "--spacing"
-                       : mg_params_has_cells(params)                            ? NULL
-                                                                                : "LOG2_BOX_DIM";
-  if (input->length[0] == 0.0 || !option) return MG_OK;
+  const bool has_axes = input->length[0] > 0.0, has_cells = mg_params_has_cells(params);
+  const char *option = (has_axes || has_walls(input)) && !has_cells               ? "LOG2_BOX_DIM"
+                       : !has_axes                                                ? NULL
+                       : stretch[0] > 0.0 || stretch[1] > 0.0 || stretch[2] > 0.0 ? "--stretch"
+                       : params->spacing[0] > 0.0                                 ? "--spacing"
+                                                                                  : NULL;
+  if (!option) return MG_OK;
   if (!mg_comm_is_root()) return MG_ERR_USAGE;
-  return mg_error(MG_ERR_USAGE,
-                  "%s cannot be combined with a file whose /grid has cells of different widths; "
-                  "drop it",
-                  option);
+  return mg_error(MG_ERR_USAGE, "%s cannot be combined with a file that has %s; drop it", option,
+                  has_axes ? "/grid with cells of different widths" : "/boundary");
 }
 
 mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input) {
@@ -279,7 +289,8 @@ mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input) {
   MG_TRY(MG_ON_ROOT(look_into_all(params, input)));
   MG_TRY(mg_comm_broadcast(mg_comm_world(), input, sizeof *input));
   MG_TRY(share_axes(input));
-  MG_TRY(check_axes(params, input));
+  memcpy(params->side_varies, input->wall, sizeof params->side_varies);
+  MG_TRY(check_options(params, input));
   if (input->place[MG_INPUT_ALPHA].path[0]) params->alpha_varies = true;
   return MG_OK;
 }
@@ -347,8 +358,8 @@ static mg_status_t add_size(mg_settings_t *list, const mg_input_source_t *source
   int log2_box_dim;
   if (params->log2_box_dim != 0 || params->boxes_per_rank != 0) return MG_OK;
   mg_plan_nearest_sizes(cells, &below, &above);
-  if (mg_params_has_cells(params) || input->length[0] > 0.0 || !is_cube_of_cubes(input) ||
-      below != cells) {
+  if (mg_params_has_cells(params) || input->length[0] > 0.0 || has_walls(input) ||
+      !is_cube_of_cubes(input) || below != cells) {
     add_cells(list, input, params);
     return MG_OK;
   }
@@ -375,7 +386,7 @@ static mg_status_t settings_of(const mg_input_source_t *source, const mg_params_
              source->option);
     return MG_ERR_USAGE;
   }
-  mg_status_t status = look_into(source, input);
+  mg_status_t status = look_into(source, params, input);
   if (status == MG_OK) status = add_size(list, source, input, params, message, message_size);
   mg_axes_free(&input->axes);
   return status;

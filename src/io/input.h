@@ -3,6 +3,7 @@
 #ifndef MG_INPUT_H
 #define MG_INPUT_H
 
+#include "io/hdf5/h5.h"
 #include "plan/axes.h"
 #include "solver/problem.h"
 
@@ -48,6 +49,7 @@ typedef struct {
   mg_axes_t axes;   /**< of a file with /grid: its axes that are stretched */
   double length[3]; /**< of the domain of such a file if some axis is stretched; otherwise 0 */
   mg_input_place_t place[MG_N_INPUTS];
+  bool wall[3][2];  /**< sides whose conditions have values in the --rhs file */
   int64_t checksum; /**< of all loaded values */
 } mg_input_t;
 
@@ -70,6 +72,17 @@ MG_MUST_CHECK mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input);
  *  @return MG_OK, MG_ERR_USAGE, the same on every rank */
 MG_MUST_CHECK mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan,
                                               const mg_input_t *input);
+
+/** Path of a side's values in the --rhs file. */
+const char *mg_input_wall_path(int d, int side);
+
+/** Set input->wall. On the calling rank only. */
+MG_MUST_CHECK mg_status_t mg_input_find_walls(mg_h5_t *file, const mg_params_t *params,
+                                              mg_input_t *input);
+
+/** Callback `load_wall` of a problem's source (problem.h), with the input as its data. The values
+ *  count towards `checksum`. */
+MG_MUST_CHECK mg_status_t mg_input_load_wall(void *input, mg_hierarchy_t *h, int d, int side);
 
 /** Whether checksums cover every value of a source's fields. */
 bool mg_input_has_checksums(const mg_input_t *input, const mg_input_source_t *source);

@@ -37,6 +37,8 @@ typedef struct {
                              than cells; NULL: cells of equal width */
   mg_wall_t wall[3][2];   /**< kind of the domain's low and high side of each direction */
   mg_condition_t condition[3][2]; /**< on these sides; not used if periodic */
+  bool side_varies[3][2]; /**< not an option: the condition's value differs from face to face, and
+                             comes from the --rhs file */
   mg_smoother_t smoother;
   int smooths;  /**< sweeps before and after each correction (see --help for the unit) */
   int degree;   /**< degree of the Chebyshev polynomial */
@@ -187,7 +189,7 @@ static inline bool mg_params_has_wall_values(const mg_params_t *params) {
   bool any = false;
   for (int d = 0; d < 3; d++)
     for (int side = 0; side < 2; side++)
-      any = any || mg_is_robin(&params->condition[d][side]) ||
+      any = any || mg_is_robin(&params->condition[d][side]) || params->side_varies[d][side] ||
             params->condition[d][side].value != 0.0;
   return any;
 }

@@ -3,6 +3,7 @@
 #include "solver/graph.h"
 #include "solver/problem.h"
 #include <math.h>
+#include <string.h>
 
 enum { MAX_SOLVES = 5 };
 
@@ -11,6 +12,7 @@ mg_params_t mg_trial_params(const mg_params_t *params) {
   trial.rtol = 0.0;
   trial.max_cycles = 1;
   trial.krylov = MG_KRYLOV_NONE;
+  memset(trial.side_varies, 0, sizeof trial.side_varies); /* the built-in problem */
   return trial;
 }
 

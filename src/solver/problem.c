@@ -227,16 +227,25 @@ static mg_status_t lower_coefficients(mg_hierarchy_t *h) {
   return h->params.alpha_varies ? mg_lower(level, low, MG_ALPHA, MG_ALPHA, 1.0) : MG_OK;
 }
 
-/* What the conditions on walls add to the finest level. */
-static mg_status_t set_walls(const mg_hierarchy_t *h) {
+/* What the condition on a side adds to the finest level. */
+static mg_status_t set_wall(mg_hierarchy_t *h, const mg_problem_source_t *source, int d, int side) {
   const mg_level_t *level = &h->level[0];
-  double width[3][2];
-  if (!mg_params_has_wall_values(&h->params) || !level->comm) return MG_OK;
+  const bool varies = h->params.side_varies[d][side];
+  const int32_t at = side == 0 ? 0 : level->plan->layout.n[d] - 1;
+  if (mg_params_is_periodic(&h->params, d)) return MG_OK;
+  if (varies) MG_TRY(source->load_wall(source->data, h, d, side));
+  if (!level->comm) return MG_OK;
+  return level->backend->set_wall(&level->store.view, d, side, &h->params.condition[d][side],
+                                  mg_plan_width(level->plan, &h->params, 0, d, at),
+                                  varies ? MG_U : MG_NO_VECTOR);
+}
+
+static mg_status_t set_walls(mg_hierarchy_t *h, const mg_problem_source_t *source) {
+  if (!mg_params_has_wall_values(&h->params)) return MG_OK;
   for (int d = 0; d < 3; d++)
     for (int side = 0; side < 2; side++)
-      width[d][side] = mg_plan_width(level->plan, &h->params, 0, d,
-                                     side == 0 ? 0 : level->plan->layout.n[d] - 1);
-  return level->backend->set_walls(&level->store.view, h->params.condition, width);
+      MG_TRY(set_wall(h, source, d, side));
+  return mg_fill(&h->level[0], MG_U, 0.0);
 }
 
 /* f, alpha and beta of the finest level, as they are stored. */
@@ -246,7 +255,7 @@ static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *sour
   if (h->params.alpha_varies)
     MG_TRY(mg_fill(level, MG_ALPHA, mg_params_has_cells(&h->params) ? level->store.view.a : 1.0));
   if (source) MG_TRY(source->load(source->data, h));
-  MG_TRY(set_walls(h));
+  MG_TRY(set_walls(h, source));
   for (int d = 0; d < 3; d++)
     MG_TRY(mg_metric_apply(h, 0, MG_BETA_I + d));
   MG_TRY(mg_metric_apply(h, 0, MG_F));

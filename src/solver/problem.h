@@ -13,11 +13,13 @@ MG_MUST_CHECK mg_status_t mg_problem_set(mg_hierarchy_t *h);
 
 /** Alternative source of the finest level's coefficients and right-hand side. `load` is called on
  *  every rank after the built-in ones are set. It may change MG_ALPHA (if alpha varies), the face
- *  betas of cells and the faces that close patches, and MG_F. Betas include the factor
- *  mg_face_metric. */
+ *  betas of cells and the faces that close patches, and MG_F; all without the factors of
+ *  level/metric.h. `load_wall` sets MG_U of the cells next to a side to the values of the side's
+ *  condition, if params->side_varies says so. */
 typedef struct {
   mg_status_t (*load)(void *data, mg_hierarchy_t *h);
   void *data;
+  mg_status_t (*load_wall)(void *data, mg_hierarchy_t *h, int d, int side);
 } mg_problem_source_t;
 
 /** Like mg_problem_set, with a source; NULL for none.

@@ -1,6 +1,8 @@
 """Solve domains of any shape with hpgmg-fv and with SciPy's sparse direct solver, and compare.
 
 cycle_domains.py PROGRAM random CASES SEED   random sizes, spacings, operators and boundaries
+cycle_domains.py PROGRAM files CASES SEED    random widths, coefficients, f and boundary values in
+                                             files. The last case remains, its options in case.txt
 cycle_domains.py PROGRAM permuted CASES SEED the same with its axes in another order: the norms of
                                              all cycles must be equal up to rounding
 cycle_domains.py PROGRAM changed             a comparison with slightly changed data must fail
@@ -44,7 +46,7 @@ class Side:
     kind: str
     u: float = 0.0
     flux: float = 0.0
-    value: float = 0.0
+    value: float | np.ndarray = 0.0
 
 
 @dataclass
@@ -171,7 +173,7 @@ def solve(program: str, args: list[str]) -> Domain:
     if done.returncode > 1 or done.stderr:
         raise Failure(f"exit code {done.returncode}: {done.stderr.strip()}")
     domain = read(args)
-    has_numbers = ":" in option(args, "boundary", "")
+    has_numbers = ":" in option(args, "boundary", "") or f"--rhs={FILE}" in args
     return with_values(program, args, domain) if has_numbers else domain
 
 
@@ -179,8 +181,11 @@ def with_values(program: str, args: list[str], domain: Domain) -> Domain:
     """The dumped f contains the values on the walls, and the betas of walls without Dirichlet's
     condition are 0. Take both from the problem with u = 0 on all walls."""
     words = [w if w == "periodic" else "dirichlet" for w in expand_boundary(args)]
-    plain = solve(program, [*args, f"--boundary={','.join(words)}"])
+    plain_args = [f"--rhs={PLAIN_FILE}" if arg == f"--rhs={FILE}" else arg for arg in args]
+    plain = solve(program, [*plain_args, f"--boundary={','.join(words)}"])
     domain = replace(domain, f=plain.f, faces=plain.faces)
+    if plain_args != args:
+        domain = with_file(domain)
     for axis in range(3):
         for side in (0, 1):
             if not domain.is_periodic(axis):
@@ -190,6 +195,96 @@ def with_values(program: str, args: list[str], domain: Domain) -> Domain:
     if domain.singular:
         domain.f -= (domain.f * domain.volumes).mean()
     return domain
+
+
+# --- problems in files ----------------------------------------------------------------------------
+
+# The second one has no values on sides.
+FILE, PLAIN_FILE, COEFFICIENTS = "rhs.hdf", "rhs-plain.hdf", "coefficients.hdf"
+SIDES = [(f"{axis}_low", f"{axis}_high") for axis in "zyx"]
+
+
+def with_file(domain: Domain) -> Domain:
+    """Values on sides and the betas that the cells of the file have, instead of the dumped ones."""
+    sides, faces = [], []
+    with h5py.File(FILE) as rhs, h5py.File(COEFFICIENTS) as coefficients:
+        for pair, names in zip(domain.sides, SIDES):
+            values = [
+                rhs[f"boundary/{name}"][...] if f"boundary/{name}" in rhs else None
+                for name in names
+            ]
+            sides.append(
+                tuple(s if v is None else replace(s, value=v) for s, v in zip(pair, values))
+            )
+        beta = coefficients["VTKHDF/CellData/beta"][...]
+    for axis, w in enumerate(domain.widths):
+        cells = np.moveaxis(beta, axis, -1)
+        resistance = w / cells
+        periodic = domain.is_periodic(axis)
+        # The harmonic mean over the two half cells at a face; at a wall, that of one cell.
+        low = np.concatenate([resistance[..., -1:], resistance], -1)
+        high = np.concatenate([resistance, resistance[..., :1]], -1)
+        length = np.concatenate([w[-1:], w]) + np.concatenate([w, w[:1]])
+        mean = length / (low + high)
+        if not periodic:
+            mean[..., 0], mean[..., -1] = cells[..., 0], cells[..., -1]
+        faces.append(np.moveaxis(mean, -1, axis))
+        inner = inner_faces(domain, axis, domain.faces[axis])
+        if not np.allclose(inner, inner_faces(domain, axis, faces[-1]), rtol=1e-13, atol=0.0):
+            raise Failure(
+                f"betas of faces normal to axis {axis} differ from the means of the cells"
+            )
+    return replace(domain, sides=sides, faces=faces)
+
+
+def write_files(rng: random.Random, n: list[int], words: list[str]) -> list[str]:
+    """Random cells, coefficients and f; random values on some sides without a number."""
+    numbers = np.random.default_rng(rng.randrange(2**32))
+    shape = tuple(n[::-1])
+    f = numbers.uniform(-1.0, 1.0, shape)
+    with h5py.File(COEFFICIENTS, "w") as file:
+        file["VTKHDF/CellData/beta"] = 10.0 ** numbers.uniform(-0.5, 0.5, shape)
+    for name in (FILE, PLAIN_FILE):
+        with h5py.File(name, "w") as file:
+            file["VTKHDF/CellData/f"] = f
+    with h5py.File(FILE, "a") as file:
+        for side, word in enumerate(words):
+            n_side = [count for d, count in enumerate(n) if d != side // 2][::-1]
+            if word != "periodic" and word.count(":") == 2 * word.startswith("robin"):
+                file[f"boundary/{'xyz'[side // 2]}_{('low', 'high')[side % 2]}"] = numbers.uniform(
+                    -1.0, 1.0, n_side
+                )
+    for axis, count in zip("xyz", n):
+        # Neighbors differ by a factor of at most 1.3.
+        widths = np.cumprod(numbers.uniform(1.0 / 1.3, 1.3, count))
+        faces = np.concatenate([[0.0], np.cumsum(widths)]) / widths.sum() + numbers.uniform()
+        with h5py.File(COEFFICIENTS, "a") as file:
+            file[f"grid/{axis}"] = faces
+    return [f"--rhs={FILE}", f"--coefficients={COEFFICIENTS}"]
+
+
+def run_files(program: str, cases: int, seed: int) -> int:
+    rng = random.Random(seed)
+    failures, worst, most_cycles = 0, 0.0, 0
+    for _ in range(cases):
+        n = [max(2, count) for count in random_cells(rng)]
+        words = expand_boundary([f"--boundary={random_boundary(rng)}"])
+        if all(word.startswith(("neumann", "periodic")) for word in words):
+            words[0], words[1] = "dirichlet", "neumann"  # f is not compatible
+        args = [f"--operator={rng.choice(('7pt', 'fv2'))}", f"--boundary={','.join(words)}"]
+        args += write_files(rng, n, words)
+        pathlib.Path("case.txt").write_text(" ".join(args))
+        try:
+            domain = solve(program, args)
+            worst = max(worst, compare(domain))
+            most_cycles = max(most_cycles, domain.cycles)
+        except Failure as failure:
+            failures += report(args, failure)
+    print(
+        f"{cases} cases of files, {failures} failures; max|u - direct| / max|direct| is "
+        f"{worst:.1e}, at most {most_cycles} cycles"
+    )
+    return failures
 
 
 # --- the matrix -----------------------------------------------------------------------------------
@@ -500,6 +595,8 @@ def main() -> int:
     program, what, *rest = sys.argv[1:]
     if what == "random":
         return run_random(program, int(rest[0]), int(rest[1])) > 0
+    if what == "files":
+        return run_files(program, int(rest[0]), int(rest[1])) > 0
     if what == "permuted":
         return run_permuted(program, int(rest[0]), int(rest[1])) > 0
     return (run_changed(program) if what == "changed" else run_case(program, rest)) > 0

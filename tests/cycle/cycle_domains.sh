@@ -21,6 +21,22 @@ check() {
 }
 
 check cycle_domains random "${CASES:-200}" "${SEED:-37}"
+check cycle_domains files "$((${CASES:-200} / 5))" "${SEED:-37}"
+# The last case, with the digits of one rank on several and on the guard backend.
+digits() {
+  # shellcheck disable=SC2046 # words
+  ok "$1" $(cat case.txt) --rtol=1e-10 --max-cycles=200 --verify-only --device="$2" --csv="$dir/run.csv"
+  awk -F, 'NR == 2 { print $6, $12, $13, $14 }' "$dir/run.csv"
+}
+if have_mpi; then
+  want=$(digits 1 cpu)
+  for how in '1 guard' '2 cpu' '3 guard' '4 cpu'; do
+    checks=$((checks + 1))
+    # shellcheck disable=SC2086 # words
+    got=$(digits $how)
+    test "$got" = "$want" || complain "$(cat case.txt) on $how: $got, not $want"
+  done
+fi
 check cycle_domains permuted "$((${CASES:-200} / 5))" "${SEED:-37}"
 check cycle_domains changed
 check cycle_domains_order

@@ -36,7 +36,7 @@ static mg_status_t load(void *data, mg_hierarchy_t *h) {
   return MG_OK;
 }
 
-static const mg_problem_source_t sine = {load, NULL};
+static const mg_problem_source_t sine = {.load = load};
 
 /* Error of the solution if `source` is the sine problem. */
 static double solve(const fixture_backend_t *backend, int log2_box_dim, const char *options,

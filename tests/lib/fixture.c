@@ -177,7 +177,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   MUST(status);
   MUST(shape || plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_INTERNAL);
   MUST(mg_hierarchy_create(&params, &plan, &h));
-  const mg_problem_source_t files = {mg_input_load, &input};
+  const mg_problem_source_t files = {mg_input_load, &input, mg_input_load_wall};
   MUST(mg_problem_set_from(h, source ? source : input.n[0] > 0 ? &files : NULL));
   return h;
 }
@@ -199,7 +199,7 @@ static mg_status_t load_alpha(void *alpha, mg_hierarchy_t *h) {
 
 mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log2_box_dim,
                                        int boxes, const char *options, const double *alpha) {
-  const mg_problem_source_t source = {load_alpha, (void *)(uintptr_t)alpha};
+  const mg_problem_source_t source = {.load = load_alpha, .data = (void *)(uintptr_t)alpha};
   return create(backend, log2_box_dim, boxes, options, true, &source);
 }
 

@@ -156,7 +156,7 @@ static mg_status_t load(void *data, mg_hierarchy_t *h) {
 /* Error of the solution. The exact one has mean zero if all walls are Neumann's. */
 static double solve(const fixture_backend_t *backend, int log2_n, const char *options,
                     solution_t *s, uint64_t *hash) {
-  const mg_problem_source_t source = {load, s};
+  const mg_problem_source_t source = {.load = load, .data = s};
   mg_hierarchy_t *h = fixture_create_from(backend, log2_n, 1, options, &source);
   const int n = h->level[0].store.view.n[0];
   const int64_t cells = mg_volume(h->level[0].store.view.n);
