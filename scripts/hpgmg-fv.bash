@@ -41,7 +41,7 @@ _hpgmg_fv() {
       compopt -o filenames 2>/dev/null
       return
       ;;
-    --cells | --spacing | --lengths | --smooths | --degree | --omega | --rtol | --max-cycles | --coarsest | --warmup | --min-solves | \
+    --cells | --spacing | --lengths | --stretch | --mean | --smooths | --degree | --omega | --rtol | --max-cycles | --coarsest | --warmup | --min-solves | \
       --min-time | --device-id | --ranks | --dump-every | --dump-compress | --dump-hints)
       return # a number
       ;;
@@ -54,7 +54,7 @@ _hpgmg_fv() {
 
   if [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W '
-      --cells= --spacing= --lengths= --operator= --equation= --boundary= --coefficients= --rhs=
+      --cells= --spacing= --lengths= --stretch= --operator= --equation= --boundary= --mean= --coefficients= --rhs=
       --smoother= --smooths= --degree= --omega= --bottom= --cycle= --rtol= --max-cycles= --krylov= --coarsest= --precision=
       --warmup= --min-solves= --min-time= --official --verify-only
       --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --fused-sweeps= --restart= --input= --dry-run --ranks=

@@ -64,7 +64,7 @@ static double beta_of_face(const problem_t *p, int d, int i, int j, int k) {
     s[e] = p->sine[e != d][at[e]];
   }
   double gradient[3];
-  return p->fv2 ? mg_beta_fv(mg_beta_scale(h3, d), 1.0, s[0], s[1], s[2])
+  return p->fv2 ? mg_beta_fv(mg_beta_scale(h3, d), s[0], s[1], s[2])
                 : mg_beta_point(x[0], x[1], x[2], gradient);
 }
 
