@@ -273,6 +273,45 @@ h5py.File(sys.argv[1], "w")["VTKHDF/CellData/" + sys.argv[2]] = values' "$dir/ba
     ok 1 --rhs="$dir/bad.hdf"
   done
 fi
+# Positions of faces, and values on sides.
+if "$PYTHON" -c 'import h5py' 2>/dev/null; then
+  # domain STATEMENTS: beta = 1 and f = 1 on 4 x 6 x 8 cells, with even /grid and values on x_low; then Python with `file`.
+  domain() {
+    rm -f "$dir/bad.hdf"
+    "$PYTHON" -c 'import sys, h5py, numpy as np
+with h5py.File(sys.argv[1], "w") as file:
+    file["VTKHDF/CellData/f"] = file["VTKHDF/CellData/beta"] = np.ones((8, 6, 4))
+    file["boundary/x_low"] = np.ones((8, 6))
+    for axis, n in zip("xyz", (4, 6, 8)):
+        file["grid/" + axis] = np.linspace(0.0, 2.0, n + 1)
+    exec(sys.argv[2])' "$dir/bad.hdf" "$1"
+  }
+  domain 'file["grid/z"][3] = 0.7'
+  ok 1 --rhs="$dir/bad.hdf" --print-config
+  grep -qx 'lengths = 2,2,2' "$dir/out" || complain "lengths from /grid: $(grep lengths "$dir/out")"
+  for ranks in $some; do
+    ok "$ranks" --rhs="$dir/bad.hdf"
+    expect 2 'spacing cannot be combined with a file that has /grid' "$ranks" --rhs="$dir/bad.hdf" --spacing=1,1,1
+  done
+  expect 2 'stretch cannot be combined with a file that has /grid' 1 --rhs="$dir/bad.hdf" --stretch=x:tanh:1
+  expect 2 'lengths is 1,2,3, but --rhs=.* requires 2,2,2' 1 --rhs="$dir/bad.hdf" --lengths=1,2,3
+  expect 2 'has /boundary/x_low, but the side is periodic' 1 --rhs="$dir/bad.hdf" --boundary=periodic
+  expect 2 'the value 3 for a side whose values --rhs=.* has in /boundary/x_low' 1 --rhs="$dir/bad.hdf" --boundary=dirichlet:3
+  for bad in 'file["grid/z"][3] = 0.5@grid/z\[3\] is 0.5 after 0.5; positions of faces must be finite and ascend' \
+    'file["grid/y"][6] = np.nan@grid/y\[6\] is -?nan after' 'file["grid/x"][0] = -np.inf@grid/x\[0\] is -inf; .* finite' \
+    'del file["grid/y"]@has no /grid/y; /grid/x, /grid/y and /grid/z are required' \
+    'del file["grid/x"]; file["grid/x"] = np.arange(4.0)@grid/x must have 1 dimension of 5 positions' \
+    'file["boundary/y_high"] = np.ones((8, 6))@boundary/y_high must have 8 x 4 values' \
+    'file["boundary/z_low"] = np.full((6, 4), 1e61)@boundary/z_low has 1e\+61 at \[0\]\[0\]; it must be finite'; do
+    domain "${bad%%@*}"
+    expect 3 "${bad#*@}" 1 --rhs="$dir/bad.hdf"
+  done
+  # A cube with values on sides is solved as with --cells.
+  domain 'del file["grid"]; del file["boundary"]; del file["VTKHDF"]
+file["VTKHDF/CellData/f"] = np.ones((16, 16, 16)); file["boundary/x_low"] = np.ones((16, 16))'
+  ok 1 --rhs="$dir/bad.hdf"
+  expect 2 'LOG2_BOX_DIM cannot be combined with a file that has /boundary' 1 4 1 --rhs="$dir/bad.hdf"
+fi
 rm -f "$dir/bad.hdf"
 cells "$dir/bad.hdf" beta '16 16 16' 1
 cells "$dir/bad.hdf" alpha '16 16 16' 'c == 300 ? -2 : 1'

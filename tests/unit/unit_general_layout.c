@@ -156,7 +156,100 @@ static void test_known(void) {
     CHECK(memcmp(plan.level[l].layout.n, layer[l], sizeof *layer) == 0);
 }
 
+/* Pairs and single cells by counting. */
+static void test_pairs(void) {
+  for (int c = 0; c < 3000; c++) {
+    const int32_t n = (int32_t)random_int(&numbers, 1, 40);
+    mg_singles_t s = {{0}, {0}};
+    int32_t bound = 0;
+    for (int r = 0; r < 2; r++) {
+      bound += 2 * (int32_t)random_int(&numbers, 0, 4);
+      s.begin[r] = bound < n ? bound : n;
+      bound += 2 * (int32_t)random_int(&numbers, 0, 4);
+      s.end[r] = bound < n ? bound : n;
+    }
+    int32_t coarse = 0;
+    for (int32_t i = 0; i < n; coarse++) {
+      const bool single = mg_is_single(&s, i);
+      CHECK_INT(mg_first_child(&s, coarse), i);
+      CHECK_INT(mg_coarse_cells(&s, i), coarse);
+      CHECK_INT(mg_parent(&s, i), coarse);
+      if (!single && i + 1 < n) CHECK_INT(mg_parent(&s, i + 1), coarse);
+      i += single ? 1 : 2;
+    }
+    CHECK_INT(mg_coarse_cells(&s, n), coarse);
+    CHECK_INT(mg_has_pairs(&s, n), coarse < n);
+  }
+}
+
+/* Ascending positions of n + 1 faces. The widths rise and fall `turns` times. */
+static double *random_faces(int32_t n, int turns) {
+  double *face = calloc((size_t)n + 1, sizeof *face);
+  if (!face) abort();
+  for (int32_t i = 0; i < n; i++)
+    face[i + 1] = face[i] + exp(2.0 * sin(6.28 * turns * i / n)) *
+                                (1.0 + 0.01 * (double)random_int(&numbers, 0, 10));
+  return face;
+}
+
+/* Every level merges some of its narrowest pairs and nothing that is twice as wide. Any grid goes
+ * down to 8 cells. */
+static void check_stretched(const mg_params_t *p, const mg_plan_t *plan) {
+  for (int l = 0; l + 1 < plan->n_levels; l++) {
+    const mg_layout_t *fine = &plan->level[l].layout;
+    double narrowest = INFINITY, merged = INFINITY, widest = 0.0;
+    for (int d = 0; d < 3; d++) {
+      double length = 0.0;
+      for (int32_t c = 0; c < fine->n[d]; c++)
+        length += mg_plan_width(plan->level, p, l, d, c);
+      CHECK(fabs(length - p->length[d]) <= 1e-12 * length);
+      for (int32_t m = 0; m < fine->n[d] / 2; m++) {
+        const double width = p->face[d] ? 0.5 * (mg_plan_width(plan->level, p, l, d, 2 * m) +
+                                                 mg_plan_width(plan->level, p, l, d, 2 * m + 1))
+                                        : plan->level[l].h[d];
+        const bool single = mg_is_single(&fine->single[d], 2 * m);
+        CHECK_INT(mg_is_single(&fine->single[d], 2 * m + 1), single);
+        narrowest = fmin(narrowest, width);
+        if (single) continue;
+        merged = fmin(merged, width);
+        widest = fmax(widest, width);
+      }
+    }
+    CHECK(merged == narrowest);
+    CHECK(widest < 2.0 * narrowest);
+    check_parts(&plan->level[l + 1].layout);
+  }
+  CHECK(mg_layout_n_cells(&plan->level[plan->n_levels - 1].layout) <= 8);
+}
+
+static void test_stretched(void) {
+  static mg_plan_t plan;
+  char message[1024];
+  for (int c = 0; c < 200; c++) {
+    double *face[3] = {NULL, NULL, NULL};
+    int32_t n[3];
+    double length[3];
+    for (int d = 0; d < 3; d++) {
+      n[d] = (int32_t)random_int(&numbers, 1, c % 2 ? 12 : 80);
+      length[d] = (double)random_int(&numbers, 1, 100) / 10;
+      if (random_int(&numbers, 0, 1) == 0) continue;
+      face[d] = random_faces(n[d], (int)random_int(&numbers, 0, 4));
+      length[d] = face[d][n[d]];
+    }
+    mg_params_t p = params_of(n, length);
+    for (int d = 0; d < 3; d++)
+      p.face[d] = face[d];
+    CHECK_INT(mg_plan_build(&p, random_int(&numbers, 1, 9), &plan, message, (int)sizeof message),
+              MG_OK);
+    check_stretched(&p, &plan);
+    for (int d = 0; d < 3; d++)
+      free(face[d]);
+  }
+}
+
 int main(void) {
+  test_pairs();
+  test_stretched();
   test_parts();
   test_balance();
   test_levels();

@@ -52,6 +52,32 @@ static void test_conditions(void) {
     expect_usage(textf("--cells=8x8x8 --boundary=%s", bad[b][0]), bad[b][1]);
 }
 
+/* --stretch and --mean. */
+static void test_axes(void) {
+  expect_ok("--cells=8x8x8 --stretch=z:tanh:2.5,x:tanh:1");
+  CHECK(params.stretch[0] == 1.0 && params.stretch[1] == 0.0 && params.stretch[2] == 2.5);
+  expect_usage("7 8 --stretch=x:tanh:1", "requires --cells");
+  static const char *const bad[][2] = {{"x", "not AXIS:tanh:B"},
+                                       {"a:tanh:1", "not AXIS:tanh:B"},
+                                       {"x:sinh:1", "not AXIS:tanh:B"},
+                                       {"x:tanh:", "not a number"},
+                                       {"x:tanh:0", "out of range"},
+                                       {"x:tanh:9", "out of range"},
+                                       {"x:tanh:nan", "not a finite number"},
+                                       {"x:tanh:1,", "not AXIS:tanh:B"},
+                                       {"x:tanh:1,x:tanh:2", "an axis twice"}};
+  for (size_t b = 0; b < sizeof bad / sizeof *bad; b++)
+    expect_usage(textf("--cells=8x8x8 --stretch=%s", bad[b][0]), bad[b][1]);
+  expect_ok("--cells=8x8x8 --boundary=neumann,periodic,neumann:1 --mean=-2.5");
+  CHECK(params.mean == -2.5);
+  static const char *const determined[] = {"7 8 --boundary=neumann", "--cells=8x8x8",
+                                           "--cells=8x8x8 --boundary=neumann,neumann,dirichlet",
+                                           "--cells=8x8x8 --boundary=robin:1:1",
+                                           "--cells=8x8x8 --boundary=neumann --equation=helmholtz"};
+  for (size_t c = 0; c < sizeof determined / sizeof *determined; c++)
+    expect_usage(textf("%s --mean=1", determined[c]), "without Dirichlet and Robin sides");
+}
+
 static void test_boundary(void) {
   check_sides("dirichlet", "dddddd", "dirichlet");
   check_sides("neumann", "nnnnnn", "neumann");
@@ -85,5 +111,6 @@ static void test_boundary(void) {
 int main(void) {
   test_boundary();
   test_conditions();
+  test_axes();
   return TEST_RESULT();
 }
