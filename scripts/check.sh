@@ -6,7 +6,7 @@
 #   scripts/check.sh --quick   skip the bare, sanitizer, race, fuzz and distcheck stages and the longest tests
 #
 # Build folders are under build/check/ and are reused. FUZZ_SECONDS sets the length of the fuzz stage
-# (default: 20). The last line of output is "N passed, N failed, N skipped". It counts every test, and
+# (default: 10). The last line of output is "N passed, N failed, N skipped". It counts every test, and
 # every stage that runs no tests as one.
 set -euo pipefail
 
@@ -123,7 +123,7 @@ bare() {
 }
 
 fuzz() {
-  local seconds=${FUZZ_SECONDS:-20} hdf5=no
+  local seconds=${FUZZ_SECONDS:-10} hdf5=no
   if ! have_fuzzer; then
     echo 'clang with libFuzzer is missing'
     exit 77
@@ -149,6 +149,11 @@ fuzz() {
   LSAN_OPTIONS=suppressions=$top/tests/lib/lsan.supp:print_suppressions=0 FUZZ_GOOD=$good \
     "${no_aslr[@]}" "$work/fuzz/tests/fuzz/fuzz_restart" $found -max_total_time=$((seconds / 2)) \
     -max_len=200000 -close_fd_mask=2 -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus-restart"
+}
+
+# Passes in strips of one size: with all sizes the test takes a minute. Other tests look for leaks.
+sanitizer_passes() {
+  ASAN_OPTIONS=detect_leaks=0 "${no_aslr[@]}" "$work/sanitizers/tests/op/op_cpu_passes" 3
 }
 
 # Data races between threads, by ThreadSanitizer. A race planted in the strips of passes must be reported.
@@ -271,7 +276,7 @@ shell_style() {
     exit 77
   fi
   # From the top folder, which the paths of sourced files are relative to.
-  cd "$top" && shell_scripts | xargs -0 shellcheck --external-sources
+  cd "$top" && shell_scripts | xargs -0 -n 4 -P "$jobs" shellcheck --external-sources
 }
 
 # The nested `make check` tests the archive, so it runs the tests that read the archive's files. Then
@@ -377,7 +382,8 @@ if [[ $quick == no ]]; then
   # only: guard memory has no red zones for ASan and doubles the time.
   # shellcheck disable=SC2016 # make variable
   [[ $stage_rc != 0 ]] || FIXTURE_BACKEND=cpu harness sanitizer-tests "$work/sanitizers" \
-    TESTS='$(filter-out tests/cli/bench.sh tests/cli/dry_run.sh tests/golden/golden.sh tests/mpi/mpi_bit_identical.sh tests/op/op_fused_% tests/op/op_one_exchange tests/parity/parity_guard.sh tests/unit/unit_roofline,$(FAST_TESTS))'
+    TESTS='$(filter-out tests/cli/bench.sh tests/cli/dry_run.sh tests/golden/golden.sh tests/mpi/mpi_bit_identical.sh tests/op/op_alpha tests/op/op_cpu_passes tests/op/op_fused_% tests/op/op_one_exchange tests/parity/parity_guard.sh tests/unit/unit_roofline,$(FAST_TESTS))'
+  [[ $stage_rc != 0 ]] || stage sanitizer-passes sanitizer_passes
   stage races races
   stage fuzz fuzz
   stage distcheck distcheck

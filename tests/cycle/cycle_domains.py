@@ -544,12 +544,15 @@ def run_permuted(program: str, cases: int, seed: int) -> int:
         except Failure as failure:
             failures += report(other, failure)
             continue
+        if first.u.size <= 8:  # solved by a Krylov method alone, whose steps depend on rounding
+            continue
         n = min(first.cycles, second.cycles)
         # Norms are rounded to a part of the largest term of a residual.
         terms = abs(assemble(first)).sum(axis=1).max() * abs(first.u).max() + abs(first.f).max()
-        difference = abs(first.norms[:n] - second.norms[:n]) / (first.norms[:n] + 1e3 * EPS * terms)
-        worst = max(worst, difference.max())
-        if not difference.max() <= 0.01:
+        difference = abs(first.norms[:n] - second.norms[:n])
+        difference = (difference / (first.norms[:n] + 1e4 * EPS * terms)).max()
+        worst = max(worst, difference)
+        if not difference <= 0.01:
             failures += report(other, f"norms {second.norms}, in the first order {first.norms}")
     print(f"{cases} permuted cases, {failures} failures; norms differ by {worst:.1e}")
     return failures

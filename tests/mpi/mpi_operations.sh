@@ -21,7 +21,6 @@ run() {
 FIXTURE_OPTIONS=--agglomerate-below=0
 run 3 cycle_shape op_algebra op_diagonal op_neumann op_shape op_smoother op_transfer op_truncation op_vectors \
   op_walls parity_fused unit_messages
-run 2 op_cpu_passes
 run 4 op_cpu_passes
 # With agglomeration of coarse levels.
 FIXTURE_OPTIONS=
@@ -32,7 +31,7 @@ run 3 op_fused_interpolation op_fused_sweeps op_one_exchange parity_overlap
 run 5 op_one_exchange parity_overlap
 FIXTURE_OPTIONS=--agglomerate-below=0
 # With neighbors in all directions.
-run 8 op_fused_interpolation op_one_exchange
+run 8 op_one_exchange
 FIXTURE_OPTIONS=
 # Ranks sharing a device.
 if have_cuda; then
