@@ -139,7 +139,7 @@ def phrases(about: dict, timed: bool = False) -> dict[str, str]:
 
     `timed` adds the host: times depend on it, results do not.
     """
-    found = {"cells": f"{about['n']}³ cells"}
+    found = {"cells": about.get("size", f"{about['n']}³ cells")}
     found |= {key: str(about[key]) for key in ("operator", "equation", "boundary")}
     if "coefficients" in about and about["coefficients"] == about.get("rhs"):
         found["coefficients"] = (

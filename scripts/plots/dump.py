@@ -54,21 +54,44 @@ def is_dump(path: str) -> bool:
 
 
 class Plane:
-    """One plane of cells of a level, normal to an axis."""
+    """One plane of cells of a level, normal to an axis.
 
-    def __init__(self, field: str, level: int, axis: str, n: int, index: int, values):
+    faces: positions of the faces of the level along each axis, one more than cells.
+    is_cube: of 1 x 1 x 1."""
+
+    def __init__(self, field: str, level: int, axis: str, faces: dict, index: int, values, is_cube):
         self.field, self.level, self.axis = field, level, axis
-        self.n, self.index, self.values = n, index, values
+        self.faces, self.index, self.values, self.is_cube = faces, index, values, is_cube
+        self.n = len(faces[axis]) - 1
         self.words, self.formula = FIELDS.get(field, (f"field {field}", field))
         self.across = [a for a in AXES if a != axis]  # axis of the columns, then of the rows
 
-    def start(self, axis: str) -> float:
-        """Lower edge of the first value: a value of a face is drawn centered on the face."""
-        of_face = self.field == f"beta_{'ijk'[AXES.index(axis)]}"
-        return -0.5 / self.n if of_face else 0.0
+    def of_face(self, axis: str) -> bool:
+        """Whether values belong to faces normal to the axis, the lower ones of each cell."""
+        return self.field == f"beta_{'ijk'[AXES.index(axis)]}"
+
+    def edges(self, axis: str):
+        """Edges between the values: a value of a face is drawn centered on the face."""
+        numpy = need("numpy", "numpy")
+        faces = self.faces[axis]
+        if not self.of_face(axis):
+            return faces
+        middle = 0.5 * (faces[1:] + faces[:-1])
+        return numpy.concatenate([[2.0 * faces[0] - middle[0]], middle])
 
     def position(self, axis: str, index: int) -> float:
-        return self.start(axis) + (index + 0.5) / self.n
+        faces = self.faces[axis]
+        return faces[index] if self.of_face(axis) else 0.5 * (faces[index] + faces[index + 1])
+
+    def is_even(self, axis: str) -> bool:
+        numpy = need("numpy", "numpy")
+        widths = numpy.diff(self.faces[axis])
+        return bool(numpy.allclose(widths, widths[0], rtol=1e-9, atol=0.0))
+
+    def size(self) -> str:
+        """Cells of the level in words."""
+        n = [len(self.faces[axis]) - 1 for axis in AXES]
+        return f"{n[0]}³ cells" if n[0] == n[1] == n[2] else f"{n[0]} × {n[1]} × {n[2]} cells"
 
     def where(self) -> str:
         place = f"{self.axis} = {self.position(self.axis, self.index):.7g}"
@@ -141,7 +164,27 @@ class Dump:
             # The attribute `precision` is that of the stored values.
             found["precision"] = str(found.get("solver_precision", "double"))
             found["n"] = found["cells"]
+            found["size"] = self._size(found)
             return found
+
+    def _size(self, found: dict) -> str:
+        """Cells of the finest level in words."""
+        shape = self.file["HPGMG"].attrs.get("cells_ijk")
+        if shape is None:
+            return f"{found['n']}³ cells"
+        return f"{' × '.join(str(int(n)) for n in shape)} cells"
+
+    def _faces(self, group, level: int, shape: tuple) -> dict:
+        """Positions of a level's faces: stored if cells differ in width."""
+        numpy = need("numpy", "numpy")
+        stored = self.file.get("grid") if level == 0 else group
+        if stored is not None and "x" in stored:
+            return {axis: stored[axis][...] for axis in AXES}
+        lengths = [float(v) for v in self.about.get("lengths", "1,1,1").split(",")]
+        return {
+            axis: length * numpy.arange(n + 1) / n
+            for axis, length, n in zip(AXES, lengths, reversed(shape))
+        }
 
     def _levels(self) -> dict[int, str]:
         """Map each dumped level to its HDF5 group."""
@@ -164,7 +207,7 @@ class Dump:
 
     def fields(self, level: int) -> list[str]:
         with self.reading():
-            return list(self._group(level))
+            return [name for name in self._group(level) if name not in AXES]
 
     def plane(self, field: str, level: int, axis: str, at: float) -> Plane:
         """Read only one plane of a field."""
@@ -176,13 +219,23 @@ class Dump:
                     "dump more with --dump-fields"
                 )
             data = group[field]
-            n = data.shape[0]
-            if data.shape != (n, n, n) or data.dtype.kind != "f":
-                raise FileError(f"{self.path}: {data.name} is not a cubic array of floats")
-            index = min(int(at * n), n - 1)
+            if len(data.shape) != 3 or data.dtype.kind != "f":
+                raise FileError(f"{self.path}: {data.name} is not an array of cells of floats")
+            faces = self._faces(group, level, data.shape)
+            if any(len(faces[a]) != n + 1 for a, n in zip(AXES, reversed(data.shape))):
+                raise FileError(f"{self.path}: the positions of faces do not fit {data.name}")
+            index = self._cell_at(faces[axis], at)
             cut = [slice(None)] * 3
             cut[2 - AXES.index(axis)] = index
-            return Plane(field, level, axis, n, index, data[tuple(cut)])
+            is_cube = "lengths" not in self.about
+            return Plane(field, level, axis, faces, index, data[tuple(cut)], is_cube)
+
+    @staticmethod
+    def _cell_at(faces, at: float) -> int:
+        """The cell at a part of the length of an axis."""
+        numpy = need("numpy", "numpy")
+        place = faces[0] + at * (faces[-1] - faces[0])
+        return int(min(max(numpy.searchsorted(faces, place, "right") - 1, 0), len(faces) - 2))
 
     def history(self) -> tuple[list[float], float]:
         """The residual norm after each cycle, and the norm of f."""

@@ -21,6 +21,7 @@ CHANGED_BY_CYCLES = ("u", "residual")
 # sign, magnitudes come arbitrarily close to 0: the scale then spans DECADES below the largest, or
 # more if a quarter of the values are smaller still.
 LOWEST_PERCENT, SIGNED_PERCENT, DECADES = 1.0, 25.0, 4
+MOST_ELONGATED = 4.0  # ratio of the sides of a plane that is drawn in its proportions
 
 
 def limits_of(planes: list[Plane], log: bool) -> tuple[float, float]:
@@ -98,12 +99,20 @@ def draw_plane(plane: Plane, dump: Dump, limits: tuple[float, float], extend: st
 
     ax = fig.add_subplot()
     across, up = plane.across
-    edges = [plane.start(across), plane.start(across) + 1.0, plane.start(up), plane.start(up) + 1.0]
-    image = ax.imshow(
-        values.clip(-LARGEST, LARGEST), origin="lower", extent=edges, cmap=cmap, norm=norm
-    )
-    ax.set_xlabel(f"{across} (edge of the cube = 1)")
-    ax.set_ylabel(f"{up} (edge of the cube = 1)")
+    x, y = plane.edges(across), plane.edges(up)
+    shown = values.clip(-LARGEST, LARGEST)
+    # Cells in their proportions, unless the picture would be a strip.
+    ratio = (x[-1] - x[0]) / (y[-1] - y[0])
+    aspect = "equal" if 1.0 / MOST_ELONGATED <= ratio <= MOST_ELONGATED else "auto"
+    if plane.is_even(across) and plane.is_even(up):
+        extent = [x[0], x[-1], y[0], y[-1]]
+        image = ax.imshow(shown, origin="lower", extent=extent, cmap=cmap, norm=norm, aspect=aspect)
+    else:
+        image = ax.pcolormesh(x, y, shown, cmap=cmap, norm=norm, rasterized=True)
+        ax.set_aspect(aspect)
+    unit = " (edge of the cube = 1)" if plane.is_cube else ""
+    ax.set_xlabel(f"{across}{unit}")
+    ax.set_ylabel(f"{up}{unit}")
     bar = fig.colorbar(image, ax=ax, extend=extend, shrink=0.9)
     label = f"|{formula}|" if log and has_negative(plane) else words
     bar.set_label(plain(f"{label} (dimensionless)"))
@@ -139,7 +148,7 @@ def run_phrases(plane: Plane, dump: Dump) -> list[str]:
     norms, f_norm = dump.history()
     first = [found.pop("cells")]
     if plane.level > 0:
-        first.append(f"level {plane.level}: {plane.n}³ cells{content_of(plane)}")
+        first.append(f"level {plane.level}: {plane.size()}{content_of(plane)}")
     elif norms and f_norm > 0.0 and plane.field in CHANGED_BY_CYCLES:
         first.append(f"relative residual {norms[-1] / f_norm:.2e}")
     return [*first, *found.values()]

@@ -369,7 +369,23 @@ offset=$(h5dump -p -H -d /VTKHDF/CellData/f "$dir/d.hdf" | sed -n 's/.*OFFSET \(
 printf '\001' | dd of="$dir/flipped.hdf" bs=1 seek=$((offset + 70000)) conv=notrunc 2>/dev/null
 expect 3 'plane 8 of f is damaged: its checksum does not match' 1 --rhs="$dir/flipped.hdf"
 
-# --- the worked example ---
+# --- the worked examples ---
+
+if "$PYTHON" -c 'import h5py, numpy' 2>/dev/null; then
+  cd "$dir"
+  # example NAME CYCLES OPTION...: solved in at most CYCLES cycles.
+  example() {
+    local name=$1 most=$2
+    shift 2
+    "$PYTHON" "$abs_top_srcdir/inputs/domains.py" "$name" domain.hdf >said || complain "no $name"
+    ok 1 --coefficients=domain.hdf --rhs=domain.hdf "$@"
+    cycles=$(sed -n 's/.* cycle *\([0-9]*\) .*/\1/p' out | tail -n 1)
+    test "${cycles:-1000}" -le "$most" || complain "$name takes $cycles cycles"
+  }
+  example reservoir 90 --boundary=neumann
+  example channel 6 --boundary=periodic,periodic,neumann
+  example plate 9 --boundary=neumann,neumann,neumann,neumann,neumann,robin:2:1
+fi
 
 if "$PYTHON" -c 'import h5py, numpy' 2>/dev/null; then
   cd "$dir"

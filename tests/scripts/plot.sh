@@ -58,6 +58,14 @@ draw slice cell.hdf
 right png cell-slice.png 840 792
 draw slice cell.hdf --data=t.csv -o a.png
 right slice cell.hdf t.csv u 0 z 0.25
+# A grid that is no cube, with a stretched axis, and a coarse level of it.
+ok 1 --cells=12x10x30 --lengths=1,0.5,3 --stretch=z:tanh:2 --verify-only --dump=domain.hdf --dump-levels=0,2 \
+  --dump-fields=u,beta_k
+draw slice domain.hdf --axis=y --at=0.7 --data=t.csv -o t.svg
+right slice domain.hdf t.csv u 0 y 0.7
+shows t.svg '12 × 10 × 30 cells'
+draw slice domain.hdf --axis=x --at=0.3 --level=2 --field=beta_k --data=t.csv -o t.png
+right slice domain.hdf t.csv beta_k 2 x 0.3
 cmp -s a.png cell-slice.png || complain 'two pictures of one dump differ'
 while read -r file field level axis at more; do
   # shellcheck disable=SC2086 # split options into words

@@ -125,25 +125,36 @@ def field_of(file, field, level):
     raise SystemExit(f"no {field} of level {level}")
 
 
-def places(field, axis, n):
+def faces_of(file, level, shape):
+    """Positions of the faces of a level along x, y and z."""
+    stored = file.get("grid" if level == 0 else f"HPGMG/levels/level_{level}")
+    if stored is not None and "x" in stored:
+        return {axis: stored[axis][...] for axis in "xyz"}
+    lengths = file["HPGMG"].attrs.get("lengths", b"1,1,1").decode().split(",")
+    return {a: float(x) * np.arange(n + 1) / n for a, x, n in zip("xyz", lengths, shape[::-1])}
+
+
+def places(field, axis, faces):
     """Centers of cells, or of their lower faces."""
     of_face = field == {"x": "beta_i", "y": "beta_j", "z": "beta_k"}[axis]
-    return (np.arange(n) + (0.0 if of_face else 0.5)) / n
+    return faces[:-1] if of_face else 0.5 * (faces[:-1] + faces[1:])
 
 
 def compare_plane(rows, path, field, level, axis, at):
     with h5py.File(path) as file:
         values = field_of(file, field, level)
-    n = len(values)
-    k = min(int(at * n), n - 1)
+        faces = faces_of(file, level, values.shape)
+    # The last cell that begins at or before the place.
+    k = int((faces[axis][:-1] <= at * faces[axis][-1]).sum()) - 1
     plane = {"z": values[k], "y": values[:, k], "x": values[:, :, k]}[axis]
     across, up = [a for a in "xyz" if a != axis]
-    assert len(rows) == n * n, f"{len(rows)} rows"
+    assert len(rows) == plane.size, f"{len(rows)} rows"
     drawn = np.array([[float(row[c]) for c in (across, up, field)] for row in rows])
-    drawn = drawn.reshape(n, n, 3)
+    drawn = drawn.reshape(*plane.shape, 3)
     assert np.array_equal(drawn[..., 2], plane.astype(float)), "values differ"
-    assert np.allclose(drawn[..., 0], places(field, across, n)[None, :], rtol=0, atol=1e-15), across
-    assert np.allclose(drawn[..., 1], places(field, up, n)[:, None], rtol=0, atol=1e-15), up
+    for column, name in enumerate((across, up)):
+        want = np.expand_dims(places(field, name, faces[name]), column)
+        assert np.allclose(drawn[..., column], want, rtol=0, atol=1e-14), name
 
 
 def slice_(dump, path, field, level, axis, at):
