@@ -51,6 +51,7 @@ typedef struct {
   mg_input_place_t place[MG_N_INPUTS];
   bool wall[3][2];  /**< sides whose conditions have values in the --rhs file */
   int64_t checksum; /**< of all loaded values */
+  double beta[2];   /**< smallest and largest beta; 0 if none was loaded */
 } mg_input_t;
 
 /** Settings that the files of --coefficients and --rhs imply for other options, for

@@ -30,10 +30,10 @@ typedef struct {
   double *wall;   /* the faces at an upper wall, as far as this rank knows them */
   int64_t faces;  /* of the largest wall */
   uint64_t checksum;
-  double largest;
-  int32_t bad_plane; /* n[2]: none; n[2] - 1 also covers the wall behind it */
-  int64_t bad_cell;  /* within the plane or wall */
-  int32_t bad_row;   /* cells in a row of the plane or wall */
+  double smallest, largest; /* magnitudes */
+  int32_t bad_plane;        /* n[2]: none; n[2] - 1 also covers the wall behind it */
+  int64_t bad_cell;         /* within the plane or wall */
+  int32_t bad_row;          /* cells in a row of the plane or wall */
   double bad_value;
   bool bad_wall, damaged;
 } field_t;
@@ -75,14 +75,16 @@ static void check_values(field_t *f, const double *cells, int64_t n, int32_t row
                          bool wall) {
   const double lowest = f->is_signed ? -max_value : min_value;
   const double other = f->may_be_0 ? 0.0 : lowest; /* one more allowed value */
-  double largest = f->largest;
+  double smallest = f->smallest, largest = f->largest;
   int64_t bad = 0;
-#pragma omp parallel for simd reduction(max : largest) reduction(+ : bad)
+#pragma omp parallel for simd reduction(min : smallest) reduction(max : largest) reduction(+ : bad)
   for (int64_t c = 0; c < n; c++) {
     const double size = fabs(cells[c]);
+    smallest = size < smallest ? size : smallest;
     largest = size > largest ? size : largest;
     bad += !((cells[c] >= lowest && cells[c] <= max_value) || cells[c] == other); /* NaN too */
   }
+  f->smallest = smallest;
   f->largest = largest;
   if (bad > 0) blame(f, cells, row, plane, wall);
 }
@@ -342,6 +344,15 @@ static mg_status_t add_checksum(const field_t *f, int field, mg_input_t *input) 
   return MG_OK;
 }
 
+static mg_status_t add_range(const field_t *f, mg_input_t *input) {
+  double smallest = f->smallest, largest = f->largest;
+  MG_TRY(mg_comm_min(mg_comm_world(), &smallest, 1));
+  MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
+  if (input->beta[0] == 0.0 || smallest < input->beta[0]) input->beta[0] = smallest;
+  if (largest > input->beta[1]) input->beta[1] = largest;
+  return MG_OK;
+}
+
 /* If alpha is 0 everywhere and no wall fixes u, u is unique only up to a constant. The squares
  * of a tiny f underflow to 0, and conjugate gradients divide by their sum. */
 static mg_status_t check_largest(const field_t *f, int field) {
@@ -374,6 +385,7 @@ static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, in
                .data = {.id = -1},
                .sums = {.id = -1},
                .n = {input->n[0], input->n[1], input->n[2]},
+               .smallest = INFINITY,
                .bad_plane = input->n[2],
                .is_signed = field == MG_INPUT_F,
                .may_be_0 = field == MG_INPUT_ALPHA};
@@ -382,6 +394,8 @@ static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, in
   if (status == MG_OK) status = open_data(&f);
   if (status == MG_OK) status = mg_comm_agree_or_end(read_field(&f, field));
   if (status == MG_OK) status = mg_comm_agree(check_largest(&f, field));
+  if (status == MG_OK && field >= MG_INPUT_BETA && field <= MG_INPUT_BETA_K)
+    status = add_range(&f, input);
   if (status == MG_OK) status = add_checksum(&f, field, input);
   status = mg_status_worst(status, mg_comm_agree(mg_h5_data_close(file, &f.data)));
   status = mg_status_worst(status, mg_comm_agree(mg_h5_data_close(file, &f.sums)));
@@ -403,6 +417,7 @@ mg_status_t mg_input_load(void *data, mg_hierarchy_t *h) {
   mg_input_t *input = data;
   const mg_input_source_t source[] = {mg_input_coefficients(&h->params), mg_input_rhs(&h->params)};
   input->checksum = 0;
+  input->beta[0] = input->beta[1] = 0.0;
   for (int s = 0; s < 2; s++)
     if (source[s].path[0]) MG_TRY(load_source(&source[s], h, input));
   return MG_OK;

@@ -31,13 +31,17 @@ static json_t *file_or_null(const char *path) {
 
 static json_t *problem(const mg_params_t *p, const mg_plan_t *plan) {
   const int32_t *n = plan->level[0].layout.n;
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:[i,i,i], s:i, s:o, s:o}", "operator",
-                   mg_operator_name(p->op), "equation", mg_equation_name(p->equation), "boundary",
-                   mg_boundary_text(p).text, "smoother", mg_smoother_name(p->smoother), "cycle",
-                   mg_cycle_name(p->cycle), "krylov", mg_krylov_name(p->krylov), "precision",
-                   mg_precision_name(p->precision), "dim", n[0], n[1], n[2], "levels",
-                   plan->n_levels, "coefficients", file_or_null(p->coefficients), "rhs",
-                   file_or_null(p->rhs));
+  json_t *object =
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:[i,i,i], s:i, s:o, s:o}", "operator",
+                mg_operator_name(p->op), "equation", mg_equation_name(p->equation), "boundary",
+                mg_boundary_text(p).text, "smoother", mg_smoother_name(p->smoother), "cycle",
+                mg_cycle_name(p->cycle), "krylov", mg_krylov_name(p->krylov), "precision",
+                mg_precision_name(p->precision), "dim", n[0], n[1], n[2], "levels", plan->n_levels,
+                "coefficients", file_or_null(p->coefficients), "rhs", file_or_null(p->rhs));
+  if (mg_params_has_cells(p))
+    json_object_set_new(object, "lengths",
+                        json_pack("[f,f,f]", p->length[0], p->length[1], p->length[2]));
+  return object;
 }
 
 /* The nearest rank counts at which every rank has cells. */

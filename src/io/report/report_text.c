@@ -84,6 +84,30 @@ static void print_source(FILE *out, const mg_report_t *r, mg_input_source_t sour
           mg_input_has_checksums(r->input, &source) ? "checksums verified" : "no checksums");
 }
 
+/* Cycles do not know where beta jumps. From this ratio on they take many (docs/own-problem.md). */
+static void print_range(FILE *out, const double beta[2]) {
+  const double slow = 1e5;
+  if (beta[1] > beta[0])
+    fprintf(out, "            (beta from %.3g to %.3g%s)\n", beta[0], beta[1],
+            beta[1] < slow * beta[0] ? "" : "; this may take 100 cycles and more");
+}
+
+/* The lengths of a domain that is not the unit cube, and widths that differ. */
+static void print_domain(FILE *out, const mg_params_t *p) {
+  if (!mg_params_has_cells(p)) return;
+  fprintf(out, "  domain    %g x %g x %g\n", p->length[0], p->length[1], p->length[2]);
+  for (int d = 0; d < 3; d++) {
+    const double *face = p->face[d];
+    double low = INFINITY, high = 0.0;
+    for (int32_t i = 0; face && i < p->cells[d]; i++) {
+      low = fmin(low, face[i + 1] - face[i]);
+      high = fmax(high, face[i + 1] - face[i]);
+    }
+    if (face)
+      fprintf(out, "            (cells from %.3g to %.3g wide in %c)\n", low, high, "xyz"[d]);
+  }
+}
+
 void mg_report_print_head(FILE *out, const mg_report_t *r) {
   const mg_params_t *p = r->params;
   const mg_layout_t *fine = &r->plan->level[0].layout;
@@ -95,9 +119,9 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
   if (mg_layout_n_boxes(fine) != r->plan->boxes_asked)
     fprintf(out, "            (the largest cube within the requested %" PRId64 " boxes)\n",
             r->plan->boxes_asked);
-  if (mg_params_has_cells(p))
-    fprintf(out, "  domain    %g x %g x %g\n", p->length[0], p->length[1], p->length[2]);
+  print_domain(out, p);
   print_source(out, r, mg_input_coefficients(p));
+  print_range(out, r->input->beta);
   print_source(out, r, mg_input_rhs(p));
   if (p->alpha_varies && !p->rhs[0] && p->op == MG_OPERATOR_7PT)
     fprintf(out,
