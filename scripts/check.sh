@@ -382,7 +382,7 @@ if [[ $quick == no ]]; then
   # only: guard memory has no red zones for ASan and doubles the time.
   # shellcheck disable=SC2016 # make variable
   [[ $stage_rc != 0 ]] || FIXTURE_BACKEND=cpu harness sanitizer-tests "$work/sanitizers" \
-    TESTS='$(filter-out tests/cli/bench.sh tests/cli/dry_run.sh tests/golden/golden.sh tests/mpi/mpi_bit_identical.sh tests/op/op_alpha tests/op/op_cpu_passes tests/op/op_fused_% tests/op/op_one_exchange tests/parity/parity_guard.sh tests/unit/unit_roofline,$(FAST_TESTS))'
+    TESTS='$(filter-out tests/cli/bench.sh tests/cli/cli.sh tests/cli/dry_run.sh tests/cycle/cycle_krylov tests/golden/golden.sh tests/mpi/mpi_bit_identical.sh tests/op/op_alpha tests/op/op_cpu_passes tests/op/op_fused_% tests/op/op_one_exchange tests/parity/parity_guard.sh tests/unit/unit_roofline,$(FAST_TESTS))'
   [[ $stage_rc != 0 ]] || stage sanitizer-passes sanitizer_passes
   stage races races
   stage fuzz fuzz

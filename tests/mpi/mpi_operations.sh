@@ -21,10 +21,10 @@ run() {
 FIXTURE_OPTIONS=--agglomerate-below=0
 run 3 cycle_shape op_algebra op_diagonal op_neumann op_shape op_smoother op_transfer op_truncation op_vectors \
   op_walls parity_fused unit_messages
-run 4 op_cpu_passes
+mpi_run 4 "$abs_top_builddir/tests/op/op_cpu_passes" 3
 # With agglomeration of coarse levels.
 FIXTURE_OPTIONS=
-run 5 cycle_shape op_shape op_smoother op_transfer op_vectors op_walls parity_fused unit_agglomeration unit_gpu_cutoff unit_messages
+run 5 cycle_shape op_shape op_transfer unit_agglomeration unit_gpu_cutoff unit_messages
 # Fused sweeps, which need several ghost layers.
 FIXTURE_BACKEND=guard
 run 3 op_fused_interpolation op_fused_sweeps op_one_exchange parity_overlap
