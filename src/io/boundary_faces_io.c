@@ -11,8 +11,7 @@ static int slower_of(int d) {
   return d == 2 ? 1 : 2;
 }
 
-void mg_boundary_faces_size(const mg_level_t *level, int d, int32_t n[2]) {
-  const int32_t *cells = level->plan->layout.n;
+void mg_boundary_faces_size(const int32_t cells[3], int d, int32_t n[2]) {
   n[0] = cells[faster_of(d)];
   n[1] = cells[slower_of(d)];
 }
@@ -21,7 +20,7 @@ int64_t mg_boundary_faces_max(const mg_level_t *level) {
   int64_t max = 0;
   for (int d = 0; d < 3; d++) {
     int32_t n[2];
-    mg_boundary_faces_size(level, d, n);
+    mg_boundary_faces_size(level->plan->layout.n, d, n);
     const int64_t faces = (int64_t)n[0] * n[1];
     max = faces > max ? faces : max;
   }
@@ -109,7 +108,7 @@ static mg_status_t share(double *wall, const int32_t n[2]) {
 
 static mg_status_t run(wall_t w, double *wall, bool putting) {
   int32_t n[2];
-  mg_boundary_faces_size(w.level, w.d, n);
+  mg_boundary_faces_size(w.level->plan->layout.n, w.d, n);
   w.t = faster_of(w.d);
   w.u = slower_of(w.d);
   mg_status_t status = mg_comm_agree(allocate(&w, putting));

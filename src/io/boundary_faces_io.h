@@ -5,8 +5,9 @@
 
 #include "level/level.h"
 
-/** Sizes of the plane normal to d: the first remaining direction of (i, j, k), then the second. */
-void mg_boundary_faces_size(const mg_level_t *level, int d, int32_t n[2]);
+/** Sizes of the plane normal to d of a grid: the first remaining direction of (i, j, k), then the
+ *  second. */
+void mg_boundary_faces_size(const int32_t cells[3], int d, int32_t n[2]);
 /** Faces of the largest plane. */
 int64_t mg_boundary_faces_max(const mg_level_t *level);
 

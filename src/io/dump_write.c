@@ -100,7 +100,7 @@ static mg_status_t unscale_wall(const mg_hierarchy_t *h, int d, const int32_t n[
 static mg_status_t run_wall(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
                             const wall_t *wall, const wall_t *stored) {
   int32_t n[2];
-  mg_boundary_faces_size(&h->level[0], d, n);
+  mg_boundary_faces_size(h->plan.level[0].layout.n, d, n);
   MG_TRY(mg_boundary_faces_get(&h->level[0], d, wall->faces));
   MG_TRY(unscale_wall(h, d, n, wall->faces));
   for (int64_t row = 0; row < n[1]; row++)

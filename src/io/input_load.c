@@ -44,8 +44,7 @@ static int64_t plane_cells(const field_t *f) {
 
 /* Faces of a wall normal to d: n[1] rows of n[0]. */
 static int64_t wall_size(const field_t *f, int d, int32_t n[2]) {
-  n[0] = f->n[d == 0 ? 1 : 0];
-  n[1] = f->n[d == 2 ? 1 : 2];
+  mg_boundary_faces_size(f->n, d, n);
   return (int64_t)n[0] * n[1];
 }
 

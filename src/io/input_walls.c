@@ -18,12 +18,6 @@ const char *mg_input_wall_path(int d, int side) {
   return path[d][side];
 }
 
-/* Faces of a side normal to d: n[1] rows of n[0]. */
-static void size_of(const int32_t cells[3], int d, int32_t n[2]) {
-  n[0] = cells[d == 0 ? 1 : 0];
-  n[1] = cells[d == 2 ? 1 : 2];
-}
-
 static mg_status_t find(mg_h5_t *file, const mg_params_t *params, int d, int side,
                         mg_input_t *input) {
   const char *name = mg_input_wall_path(d, side);
@@ -31,7 +25,7 @@ static mg_status_t find(mg_h5_t *file, const mg_params_t *params, int d, int sid
   int32_t n[2];
   MG_TRY(mg_h5_inspect(file, name, &look));
   if (!look.there) return MG_OK;
-  size_of(input->n, d, n);
+  mg_boundary_faces_size(input->n, d, n);
   if (look.rank != 2 || look.size[0] != n[1] || look.size[1] != n[0])
     return mg_error(MG_ERR_IO,
                     "--rhs=%s: %s must have %d x %d values, one for each face of the side; it has "
@@ -90,7 +84,7 @@ mg_status_t mg_input_load_wall(void *data, mg_hierarchy_t *h, int d, int side) {
   const char *name = mg_input_wall_path(d, side);
   int32_t n[2];
   double *values;
-  size_of(input->n, d, n);
+  mg_boundary_faces_size(input->n, d, n);
   const int64_t faces = (int64_t)n[0] * n[1];
   MG_TRY(mg_comm_agree(mg_new(&values, faces, "boundary values")));
   mg_status_t status = MG_ON_ROOT(read_values(&h->params, name, n, values));

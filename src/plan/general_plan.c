@@ -61,8 +61,8 @@ typedef struct {
   int32_t first, end;
 } run_t;
 
-/* Cells of level l that are not in pairs narrower than `limit`. With more than three runs of such
- * pairs, of those that do not reach an end of the axis only the one with the narrowest pair counts.
+/* Cells of level l outside pairs narrower than `limit`. Such pairs form runs. Runs at the ends of
+ * the axis count, and one between them: that with the narrowest pair.
  */
 static mg_singles_t wide_cells(const mg_plan_t *plan, const mg_params_t *params, int l, int d,
                                double limit) {
