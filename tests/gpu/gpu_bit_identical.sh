@@ -3,7 +3,8 @@
 # boundary: Poisson with every smoother; Helmholtz, and V-cycles to a tolerance, with GSRB. Each case runs with all
 # levels on the device, with levels below 600 or 5000 cells on the CPU (the latter in managed memory too), and below
 # 40000 cells: all levels of 32^3, all but the finest of 48^3. Then large levels with separate and fused sweeps, and the
-# simple kernels; the same in mixed precision. Other sizes at every crossover: gpu_cpu_below.sh. Skips without a device.
+# simple kernels; the same in mixed precision; and domains of any shape. Other sizes at every crossover:
+# gpu_cpu_below.sh. Skips without a device.
 # TEST_LARGE=yes adds levels of 320^3 cells, whose fused sweeps compute residuals: up to 13 GB of host memory in all.
 . "$abs_top_srcdir/tests/lib/compare_gpu.sh"
 
@@ -79,6 +80,32 @@ in_background compare 5 3 --bottom=smoother
 # On a periodic level of 3^3 cells, neighbors across the boundary have the same color.
 in_background compare 4 27 --bottom=smoother --boundary=periodic
 in_background compare 4 27 --bottom=smoother --boundary=periodic --smoother=symgs --operator=7pt
+
+# Domains: single last cells, single planes, more than one block of threads along each axis, stretched axes, and every
+# condition on a side.
+domain() {
+  results "$dir/cpu" --device=cpu --rtol=1e-9 "$@"
+  for device in 'cuda --cpu-below=0' 'cuda --cpu-below=600' cuda-simple; do
+    # shellcheck disable=SC2086 # words
+    results "$dir/cuda" --device=$device --rtol=1e-9 "$@"
+    same "$dir/cpu" "$dir/cuda" "$device, $*"
+  done
+}
+for op in fv2 7pt; do
+  for smoother in gsrb chebyshev jacobi l1jacobi symgs ssor; do
+    in_background domain --cells=37x21x18 --operator="$op" --smoother="$smoother" --stretch=x:tanh:2,z:tanh:1.5 \
+      --boundary=neumann:1,dirichlet:2,robin:1:2:3,neumann,periodic,periodic
+  done
+  for precision in double mixed; do
+    in_background domain --cells=129x65x66 --operator="$op" --precision=$precision
+    in_background domain --cells=64x1x96 --operator="$op" --precision=$precision --lengths=1,1,40 --krylov=cg
+    in_background domain --cells=1x1x300 --operator="$op" --precision=$precision --boundary=robin:2:1
+    in_background domain --cells=96x64x34 --operator="$op" --precision=$precision --stretch=y:tanh:2.5 --mean=2 \
+      --boundary=neumann
+    in_background domain --cells=50x40x48 --operator="$op" --precision=$precision --equation=helmholtz \
+      --boundary=periodic --spacing=1,0.1,0.02
+  done
+done
 
 if test "${TEST_LARGE:-no}" = yes; then
   wait

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # gpu_sanitizer: memcheck, racecheck, initcheck and synccheck of compute-sanitizer report no errors in
 # - runs of 32^3 cells: every operator and smoother, periodic boundaries, all bottom solvers, levels on the CPU in
-#   either kind of memory, a varying alpha, conjugate gradients, and a dump;
+#   either kind of memory, a varying alpha, conjugate gradients, a dump, and domains of other shapes;
 # - kernels of large levels: 64^3 cells for fv4, 128^3 for the others;
 # - fused sweeps and their residuals on levels of 96^3 cells (op_fused_*; memcheck, synccheck), and guesses that are not
 #   stored (op_deferred_guess);
@@ -63,6 +63,13 @@ done
   echo '5 27 --cpu-below=100000 --precision=mixed --smoother=chebyshev --boundary=periodic'
   echo '7 1 --cpu-below=1000000 --smoother=l1jacobi'
   echo '5 27 --cpu-below=100000 --smoother=chebyshev --boundary=periodic'
+  for op in fv2 7pt; do
+    # One cycle; more repeat its launches.
+    echo "--cells=37x21x18 --operator=$op --cpu-below=0 --rtol=0.5 --stretch=x:tanh:2,z:tanh:1.5" \
+      --boundary=neumann:1,dirichlet:2,robin:1:2:3,neumann,periodic,periodic
+    echo "--cells=70x1x33 --operator=$op --cpu-below=0 --rtol=0.5 --precision=mixed --smoother=chebyshev" \
+      --boundary=neumann --mean=2
+  done
   echo '4 8 --cpu-below=0 --levels-breakdown --min-solves=1 --min-time=0'
   if solo "$HPGMG_FV" --version | grep -q '^HDF5 *[^n ]'; then
     echo '4 8 --cpu-below=600 --krylov=cg --rtol=1e-9 --dump=@.hdf --dump-fields=all --dump-levels=all'

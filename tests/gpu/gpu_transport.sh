@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # gpu_transport: with every transport between CUDA devices, norms, errors and orders are bit-identical
 # to one rank on the CPU: for every operator and boundary, with and without levels on the CPU, several
-# boxes per rank, on 2 to 8 ranks; with peer stores also in mixed precision. Ranks share devices if there
-# are fewer; peer and host support that. NCCL is tested in gpu_nccl.sh. Skips without a device.
+# boxes per rank, on 2 to 8 ranks; with peer stores also in mixed precision; and for domains of any shape. Ranks
+# share devices if there are fewer; peer and host support that. NCCL is tested in gpu_nccl.sh. Skips without a device.
 # shellcheck source=tests/lib/compare_transports.sh
 . "$abs_top_srcdir/tests/lib/compare_transports.sh"
 
@@ -57,6 +57,18 @@ if ! grep -q '^  messages  [^p]*; .*; some peer stores do not arrive' "$dir/out"
   exit 1
 fi
 HPGMG_FV=$program
+# Domains of any shape.
+for options in \
+  '--cells=37x21x18 --stretch=x:tanh:2,z:tanh:1.5 --boundary=neumann:1,dirichlet:2,robin:1:2:3,neumann,periodic,periodic' \
+  '--cells=64x1x96 --lengths=1,1,40 --operator=7pt --smoother=chebyshev --boundary=neumann --mean=2'; do
+  # shellcheck disable=SC2086 # words
+  {
+    wanted $options --rtol=1e-9
+    compare peer 2 $options --rtol=1e-9 --cpu-below=0
+    compare host 3 $options --rtol=1e-9 --cpu-below=600 --agglomerate-below=500
+    compare auto 4 $options --rtol=1e-9 --cpu-below=0 --agglomerate-below=0
+  }
+done
 # 256^3 cells: boxes are wide enough to overlap interior cells with messages.
 size=6
 for smoother in gsrb chebyshev; do

@@ -9,7 +9,7 @@
 #                                       with graph replays
 #   refused TRANSPORT RANKS PATTERN     the run must end with exit code 4 and an error that matches PATTERN
 #
-# Reads size (log2 of the cells per side of a box), all (total number of boxes) and limit (seconds per run); defaults
+# Reads size (log2 of the cells per side of a box), all (total number of boxes; both unused with --cells) and limit (seconds per run); defaults
 # are set here. Sets dir (a temporary folder), devices (their number) and runs (number of comparisons).
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 have_mpi || skip_test 'several ranks need MPI and mpirun'
@@ -18,8 +18,14 @@ devices=$(sed -n 's/.*: \([0-9][0-9]*\) CUDA devices* visible.*/\1/p' "$dir/err"
 test -n "$devices" || skip_test 'no CUDA device, or build without CUDA'
 
 size=4 all=64 limit=1800
+# cube BOXES ARGUMENT...: print the size of a cube with BOXES boxes per rank, unless the arguments have --cells.
+cube() {
+  case " $* " in *' --cells='*) ;; *) echo "$size $1" ;; esac
+}
+
 wanted() {
-  solo "$HPGMG_FV" $size $all "$@" --device=cpu --verify-only --quiet --csv="$dir/cpu.csv" >/dev/null
+  # shellcheck disable=SC2046 # words
+  solo "$HPGMG_FV" $(cube $all "$@") "$@" --device=cpu --verify-only --quiet --csv="$dir/cpu.csv" >/dev/null
   results_of "$dir/cpu.csv" >"$dir/cpu"
 }
 
@@ -34,7 +40,8 @@ compare() {
     *' --agglomerate-below='*) ;;
     *) set -- "$@" --agglomerate-below=65536 ;;
   esac
-  mpi_run "$ranks" timeout "$limit" "$HPGMG_FV" $size $boxes "$@" --device=cuda --transport="$transport" \
+  # shellcheck disable=SC2046 # words
+  mpi_run "$ranks" timeout "$limit" "$HPGMG_FV" $(cube $boxes "$@") "$@" --device=cuda --transport="$transport" \
     --verify-only --csv="$dir/out.csv" >"$dir/out" 2>"$dir/err" || rc=$?
   results_of "$dir/out.csv" >"$dir/cuda" || true
   runs=$((runs + 1))
