@@ -29,6 +29,8 @@
 #define mg_cpu_multiply                mg_cpu_multiply_float
 #define mg_cpu_norm_begin              mg_cpu_norm_begin_float
 #define mg_cpu_norm_end                mg_cpu_norm_end_float
+#define mg_cpu_new_ghosts              mg_cpu_new_ghosts_float
+#define mg_cpu_new_wall_ghosts         mg_cpu_new_wall_ghosts_float
 #define mg_cpu_norm_of_row             mg_cpu_norm_of_row_float
 #define mg_cpu_pass                    mg_cpu_pass_float
 #define mg_cpu_pass_rows               mg_cpu_pass_rows_float

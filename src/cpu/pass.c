@@ -64,6 +64,15 @@ static int first_row(const pass_t *pass, int strip, int s) {
   return at < first ? first : at > end ? end : at;
 }
 
+/* The ghosts outside walls that rows of plane k read; of the 7-point operators only those in k. */
+static void fill_walls(const mg_view_t *v, mg_vector_t x, int k, int j0, int j1) {
+  const mg_patch_t *p = v->patch;
+  if (v->op == MG_OPERATOR_FV4)
+    mg_cpu_new_wall_ghosts(p, p->vec[x], k, j0, j1);
+  else
+    mg_cpu_wall_planes_of_rows(v, p, p->vec[x], k, j0, j1);
+}
+
 static void run_stage(const pass_t *pass, int s, int strip, int front) {
   const mg_cpu_stage_t *stage = &pass->stage[s];
   const int ratio = stage->ratio, k = front - s * pass->lag.planes;
@@ -76,8 +85,7 @@ static void run_stage(const pass_t *pass, int s, int strip, int front) {
   if (j0 >= j1) return;
   const mg_view_t *v = ratio == 1 ? stage->view : pass->v;
   for (int r = 0; r < ratio && stage->x >= 0; r++)
-    mg_cpu_wall_planes_of_rows(v, v->patch, v->patch->vec[stage->x], ratio * at + r, ratio * j0,
-                               ratio * j1);
+    fill_walls(v, stage->x, ratio * at + r, ratio * j0, ratio * j1);
   stage->fn(stage->view, 0, at, j0, j1, stage->arg);
 }
 

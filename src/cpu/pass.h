@@ -11,7 +11,8 @@ typedef struct {
   const mg_view_t *view; /**< of the strips: the level, also with ghost layers as cells, or its
                               coarsened patch */
   int ratio;             /**< cells of the level per cell of `view`: 1 or 2 */
-  mg_vector_t x;         /**< vector whose ghosts outside walls in k it reads; < 0: none */
+  mg_vector_t x;         /**< vector whose ghosts outside walls (7-point operators: in k) are filled
+                              for it; < 0: none */
 } mg_cpu_stage_t;
 
 /** A view of a level's only patch with ghost layers as cells. */

@@ -1,6 +1,7 @@
 /* A smooth as one pass through the caches (pass.c), with interpolation before it and residual
  * after it. Bytes per cell, for any number of steps: 48 (x read and written, f and three betas
- * read), and 8 more if 1 / diagonal is read. fv4: smooth_split.c. */
+ * read), 8 more if 1 / diagonal is read, 16 more if steps alternate between two vectors. Colored
+ * steps of fv4 on rows of 8 m cells: smooth_split.c. */
 #include "base/alloc.h"
 #include "cpu/pass.h"
 #include "formulas/smoother.h"
@@ -12,7 +13,7 @@ static double residual_norm;
 bool mg_cpu_can_reside(const mg_view_t *v, int n) {
   bool can = v->n_patches == 1 &&
              (mg_walls_enclose(v) || v->ghost_layers >= mg_layers_of_pass(v->radius, n)) &&
-             (v->op != MG_OPERATOR_FV4 || mg_cpu_can_split(v));
+             (v->op != MG_OPERATOR_FV4 || v->box_dim >= 4);
   for (int d = 0; d < 3 && can; d++)
     can = v->patch[0].n[d] % 2 == 0 || (v->general && v->side[d][0] != MG_WALL_NONE);
   return can;
@@ -59,10 +60,10 @@ static void add_stage(smooth_t *s, mg_strip_fn fn, void *arg, const mg_view_t *v
   s->stage[s->n++] = (mg_cpu_stage_t){fn, arg, view, ratio, x};
 }
 
-/* The view of step q of n: with the ghosts that later steps read, and
- * one layer that a residual or an interpolation reads. */
+/* The view of step q of n: with the ghosts that later steps read, and a residual or an
+ * interpolation after them. */
 static const mg_view_t *view_of_step(smooth_t *s, int q, int n) {
-  const int layers = n - q;
+  const int layers = (n - q) * s->v->radius;
   return mg_cpu_grow(s->v, (const int[3]){layers, layers, layers}, &s->grown[q]);
 }
 
@@ -91,9 +92,10 @@ static mg_status_t add_residual(smooth_t *s, const mg_resident_use_t *use, mg_ve
   return MG_OK;
 }
 
-/* Steps on all cells alternate between two vectors. */
+/* Steps alternate between two vectors, except colored ones of the 7-point operators. */
 static mg_status_t add_stages(smooth_t *s, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
-  const bool in_place = sweep->step->colored, zero = sweep->x < 0 && !use->source;
+  const bool in_place = sweep->step->colored && s->v->op != MG_OPERATOR_FV4,
+             zero = sweep->x < 0 && !use->source;
   const bool odd = !in_place && sweep->n % 2 != 0;
   mg_vector_t from = odd && sweep->x < 0 ? mg_cpu_other_vector(sweep->dst) : sweep->dst;
   if (use->source) MG_TRY(add_interpolation(s, use, from, sweep->x >= 0));
@@ -119,7 +121,8 @@ mg_status_t mg_cpu_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
 
 mg_status_t mg_cpu_smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
                                     const mg_resident_use_t *use, int rows) {
-  if (v->op == MG_OPERATOR_FV4) return mg_cpu_smooth_split(v, sweep, use, rows, &residual_norm);
+  if (v->op == MG_OPERATOR_FV4 && sweep->step->colored && mg_cpu_can_split(v))
+    return mg_cpu_smooth_split(v, sweep, use, rows, &residual_norm);
   smooth_t s = {.v = v, .threads = mg_cpu_threads(v)};
   MG_TRY(mg_new(&s.stage, sweep->n + 3, "stages of a smooth"));
   mg_status_t status = mg_new(&s.step, sweep->n, "steps of a smooth");

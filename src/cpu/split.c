@@ -152,7 +152,8 @@ MG_INLINE void wall_ghosts(mg_real_t *near, mg_real_t *far, mg_real_t x1, mg_rea
 }
 
 /* Both ghosts at either end of a row, whose patch has walls at both ends or is periodic in i. */
-static void row_ends(const mg_patch_t *p, const mg_cpu_split_t *s, int j, int k) {
+static void row_ends(const mg_patch_t *p, const void *split, int j, int k) {
+  const mg_cpu_split_t *s = split;
   const ptrdiff_t n = p->n[0] / 2;
   mg_real_t *even = mg_cpu_half_of_x(p, s, 0, j, k), *odd = mg_cpu_half_of_x(p, s, 1, j, k);
   if (p->wall[0][0]) {
@@ -168,7 +169,8 @@ static void row_ends(const mg_patch_t *p, const mg_cpu_split_t *s, int j, int k)
 
 /* Outside a wall in j or k: the ghosts of row j of plane k, which is next to the wall, with those
  * at its ends. One step inward is dj, dk. */
-static void wall_row(const mg_patch_t *p, const mg_cpu_split_t *s, int j, int k, int dj, int dk) {
+static void wall_row(const mg_patch_t *p, const void *split, int j, int k, int dj, int dk) {
+  const mg_cpu_split_t *s = split;
   for (int parity = 0; parity < 2; parity++) {
     const mg_real_t *x[4];
     for (int d = 0; d < 4; d++)
@@ -181,38 +183,7 @@ static void wall_row(const mg_patch_t *p, const mg_cpu_split_t *s, int j, int k,
   }
 }
 
-/* A range of rows or planes. */
-typedef struct {
-  int first, end;
-} range_t;
-
-/* Planes whose rows plane k is the first to need. Next to the low wall, the ghosts outside it need
- * four planes at once. */
-static range_t new_planes(const mg_patch_t *p, int k) {
-  const int last = p->wall[2][1] ? p->n[2] - 1 : p->n[2];
-  const bool wall = p->wall[2][0];
-  range_t r = {k + 1, k + 2};
-  if (k == 0) r = wall ? (range_t){0, 4} : (range_t){-1, 2};
-  if (wall && k > 0 && k < 3) r.first = 4;
-  if (r.end > last + 1) r.end = last + 1;
-  return r;
-}
-
 void mg_cpu_split_ghosts(const mg_patch_t *p, const mg_cpu_split_t *s, int k, int j0, int j1) {
-  const bool low = j0 == 0 && p->wall[1][0], high = j1 == p->n[1] && p->wall[1][1];
-  const range_t planes = new_planes(p, k);
-  /* The preceding strip has filled the ghosts of row j0, this one fills those of row j1. */
-  range_t rows = {j0 == 0 ? -1 : j0 + 1, j1 + 1};
-  range_t ends = {low ? 0 : rows.first, high ? j1 : rows.end};
-  if (low && ends.end < 4) ends.end = 4; /* the ghosts outside the low wall need four rows */
-  for (int plane = planes.first; plane < planes.end; plane++) {
-    for (int j = ends.first; j < ends.end; j++)
-      row_ends(p, s, j, plane);
-    if (low) wall_row(p, s, 0, plane, 1, 0);
-    if (high) wall_row(p, s, p->n[1] - 1, plane, -1, 0);
-  }
-  for (int j = rows.first; j < rows.end && k == 0 && p->wall[2][0]; j++)
-    wall_row(p, s, j, 0, 0, 1);
-  for (int j = rows.first; j < rows.end && k == p->n[2] - 2 && p->wall[2][1]; j++)
-    wall_row(p, s, j, p->n[2] - 1, 0, -1);
+  static const mg_cpu_ghost_rows_t fill = {row_ends, wall_row};
+  mg_cpu_new_ghosts(p, k, j0, j1, &fill, s);
 }

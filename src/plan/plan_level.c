@@ -62,14 +62,21 @@ static bool has_halo(const mg_level_plan_t *level, const mg_params_t *params) {
   return level->layout.n_ranks > 1 || mg_params_is_periodic_anywhere(params);
 }
 
-/* Cells that a step of fv4's passes computes on average, in percent of the first rank's: cells of
- * whole rows, with half of the ghost layers at each side in j and k that is not a wall. */
+/* Whether a pass of colored steps of fv4 works on rows split by color (cpu/split.c): whole rows. */
+static bool splits_rows(const mg_level_plan_t *level, const smoother_t *smoother) {
+  const mg_layout_t *layout = &level->layout;
+  return smoother->colored && layout->n[0] % 8 == 0 &&
+         mg_cuboids_part(layout, 0).n[0] == layout->boxes[0];
+}
+
+/* Cells that a step of fv4's passes computes on average, in percent of the first rank's: with half
+ * of the ghost layers at each side that is not a wall. Split rows have no such layers in i. */
 static double percent_with_ghosts(const mg_level_plan_t *level, const mg_params_t *params,
-                                  int layers) {
+                                  const smoother_t *smoother, int layers) {
   const mg_layout_t *layout = &level->layout;
   const mg_cuboid_t part = mg_cuboids_part(layout, 0), cells = mg_layout_cells(layout, &part);
   double percent = 100.0;
-  for (int d = 1; d < 3; d++) {
+  for (int d = splits_rows(level, smoother) ? 1 : 0; d < 3; d++) {
     const int parts = (layout->boxes[d] + part.n[d] - 1) / part.n[d],
               sides = mg_params_is_periodic(params, d) || parts > 2 ? 2 : parts - 1;
     percent *= 1.0 + 0.5 * sides * layers / cells.n[d];
@@ -84,23 +91,22 @@ static bool may_be_odd(const mg_layout_t *layout, const mg_params_t *params, int
 }
 
 /* True if a smooth of the level on a CPU passes it through the caches once. With a halo it also
- * computes ghosts, `radius` layers less with each step. fv4 passes in colored steps, in whole rows
- * of whole vectors (cpu/split.c). */
+ * computes ghosts, `radius` layers less with each step. */
 static bool passes_once(const mg_level_plan_t *level, int radius, const mg_params_t *params,
                         const smoother_t *smoother) {
   const mg_layout_t *layout = &level->layout;
   const int32_t *n = layout->n;
   const int layers = mg_layers_of_pass(radius, smoother->n_steps);
   const bool is_fv4 = params->op == MG_OPERATOR_FV4,
-             splits = smoother->colored && layout->box_dim >= 4 && n[0] % 8 == 0 &&
-                      layout->cuboids && mg_cuboids_part(layout, 0).n[0] == layout->boxes[0],
              pays = !has_halo(level, params) ||
                     (layers <= MG_PASS_MAX_LAYERS && layout->box_dim >= layers &&
-                     (is_fv4 ? percent_with_ghosts(level, params, layers) <= MG_PASS_FV4_MAX_PERCENT
+                     (is_fv4 ? layout->cuboids &&
+                                   percent_with_ghosts(level, params, smoother, layers) <=
+                                       MG_PASS_FV4_MAX_PERCENT
                              : cells_per_rank(level) >= MG_PASS_WITH_HALO_MIN_CELLS));
   for (int d = 0; d < 3; d++)
     if (n[d] % 2 != 0 && !may_be_odd(layout, params, d)) return false;
-  return (splits || !is_fv4) && pays;
+  return pays && (!is_fv4 || layout->box_dim >= 4);
 }
 
 /* True if the SMs of the GPU have room for the cells of the level. fv4 needs boxes as wide as its

@@ -2,8 +2,8 @@
  * single steps, with strips of any number of rows, also of more rows than the level has, and on any
  * number of threads. Covered: cycles, hence interpolated corrections and solutions, restricted
  * residuals and norms; steps of one color and of all cells, even and odd numbers of them; walls of
- * both kinds; fv4 on rows split by color; grids that are not cubes; float cells; ghosts that passes
- * compute, at periodic sides and between ranks.
+ * both kinds; fv4, also on rows split by color; grids that are not cubes; float cells; ghosts that
+ * passes compute, at periodic sides and between ranks.
  *
  * `op_cpu_passes ROWS`: strips of this number of rows only. scripts/check.sh runs it with
  * ThreadSanitizer. */
@@ -91,6 +91,9 @@ int main(int argc, char **argv) {
       "boxes=1x2x3 --operator=fv4 --smoother=gsrb --smooths=1 --rtol=1e-4 --max-cycles=3",
       "boxes=2x3x1 --operator=fv4 --smoother=gsrb --omega=1.15 --cycle=v --rtol=1e-3 "
       "--max-cycles=3",
+      "boxes=2x1x3 --operator=fv4 --smoother=chebyshev --rtol=1e-9 --max-cycles=2",
+      "boxes=1x2x2 --operator=fv4 --smoother=chebyshev --smooths=1 --degree=3",
+      "boxes=1x3x2 --operator=fv4 --smoother=jacobi --smooths=5",
       /* float cells, with the rows of strips that the backend chooses */
       "boxes=2x2x2 --operator=fv2 --smoother=gsrb --precision=mixed --rtol=1e-8",
       "boxes=2x2x2 --operator=fv4 --smoother=gsrb --precision=mixed --rtol=1e-8",
@@ -107,6 +110,8 @@ int main(int argc, char **argv) {
       "boxes=1x2x3 --operator=fv4 --smoother=gsrb --smooths=1 --boundary=periodic "
       "--precision=mixed "
       "--rtol=1e-8",
+      "boxes=2x2x2 --operator=fv4 --smoother=chebyshev --smooths=1 --degree=2 --boundary=periodic "
+      "--equation=helmholtz",
   };
   fixture_begin(&argc, &argv);
   only_rows = argc > 1 ? atoi(argv[1]) : 0;
