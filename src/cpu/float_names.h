@@ -27,10 +27,10 @@
 #define mg_cpu_longest_row             mg_cpu_longest_row_float
 #define mg_cpu_max_norm                mg_cpu_max_norm_float
 #define mg_cpu_multiply                mg_cpu_multiply_float
-#define mg_cpu_norm_begin              mg_cpu_norm_begin_float
-#define mg_cpu_norm_end                mg_cpu_norm_end_float
 #define mg_cpu_new_ghosts              mg_cpu_new_ghosts_float
 #define mg_cpu_new_wall_ghosts         mg_cpu_new_wall_ghosts_float
+#define mg_cpu_norm_begin              mg_cpu_norm_begin_float
+#define mg_cpu_norm_end                mg_cpu_norm_end_float
 #define mg_cpu_norm_of_row             mg_cpu_norm_of_row_float
 #define mg_cpu_pass                    mg_cpu_pass_float
 #define mg_cpu_pass_rows               mg_cpu_pass_rows_float

@@ -9,8 +9,8 @@
 #                                       with graph replays
 #   refused TRANSPORT RANKS PATTERN     the run must end with exit code 4 and an error that matches PATTERN
 #
-# Reads size (log2 of the cells per side of a box), all (total number of boxes; both unused with --cells) and limit (seconds per run); defaults
-# are set here. Sets dir (a temporary folder), devices (their number) and runs (number of comparisons).
+# Reads size (log2 of the cells per side of a box), all (total number of boxes; both unused with --cells) and limit
+# (seconds per run); defaults are set here. Sets dir (a temporary folder), devices (their number) and runs (number of comparisons).
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 have_mpi || skip_test 'several ranks need MPI and mpirun'
 solo "$HPGMG_FV" 4 1 --device-id=1023 >/dev/null 2>"$dir/err" || true
