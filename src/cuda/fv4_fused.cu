@@ -26,9 +26,9 @@
  *
  * Budget in double, for a tile of 28 x 28 cells in a box of 36 x 34:
  *   - shared memory: 6 planes of x, 4 of y, 5, 5 and 4 of the betas, 225 kB of 232 kB. So an SM has
- *     one block, of 512 threads with 128 registers. A residual of the result would need 11 planes
- *     more (5 of the result, 6 of betas), and a tile smaller by two cells on each side: it does not
- *     fit.
+ *     one block, of 512 threads with 128 registers. A residual of the result would need 15 planes
+ *     more (6 of the result, 9 of betas), hence tiles of 24 x 12 cells that overlap by two cells
+ *     more on each side: 1.6 times the time of a separate residual.
  *   - bytes per cell and two half sweeps: 56 from and to memory instead of 112; requested from L2
  *     75 instead of about 130, since the boxes of x are 1.56, those of the betas 1.47, and f and
  *     1/diagonal 1.22 times the tile.
@@ -37,8 +37,7 @@
  *     operations in double per half sweep take half of that. docs/performance.md has the gain.
  *
  * In float, for a tile of 60 x 28 cells in a box of 68 x 34, whose rows are about as long in bytes:
- *   - shared memory: 213 kB. A residual does not fit either, and would read about as many values
- *     from shared memory as both half sweeps together.
+ *   - shared memory: 213 kB. A residual does not fit either.
  *   - a thread has two pairs of cells, 32 columns apart, and processes one after the other. They
  *     have one color, and the same addresses but for a constant: 450 instructions per pair and
  *     stage. With a thread for each pair it would be 600, with 64 registers, some of them spilled.

@@ -140,7 +140,7 @@ static bool may_reside(const mg_level_plan_t *level, int radius, const mg_params
 }
 
 /* True if the last fused sweeps may compute the residual too, which reads one more ghost layer.
- * fv4's residual would read two more, for which shared memory has no room (cuda/fv4_fused.cu). */
+ * fv4's residual would read two more; separate, it is faster (cuda/fv4_fused.cu). */
 static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *params,
                               const smoother_t *smoother) {
   const int64_t least =
