@@ -47,8 +47,8 @@ struct mg_block_shared_t {
   unsigned long long warp_max[MG_BLOCK_MAX_THREADS / 32];
 };
 
-/** Division of small integers by one multiplication. Exact for c < 2^18 / n, which covers c < n^3
- *  for levels including their ghosts, up to 20^3. */
+/** Division of small integers by one multiplication. Exact for c < 2^18 / n, which covers the cells
+ *  and ghosts of all levels that mg_block_divides accepts. */
 struct mg_divisor_t {
   int n;
   unsigned magic;
@@ -57,6 +57,54 @@ struct mg_divisor_t {
   __device__ int quotient(int c) const { return (int)(((unsigned)c * magic) >> 18); }
 };
 
+/** Whether a level consists of one patch, whose cells and ghosts mg_divisor_t can number. */
+inline bool mg_block_divides(const mg_view_t *v) {
+  int64_t cells = 1, all = 1, widest = 0;
+  for (int d = 0; d < 3; d++) {
+    const int64_t width = v->n[d] + 2 * v->radius;
+    cells *= v->n[d];
+    all *= width;
+    widest = width > widest ? width : widest;
+  }
+  return v->n_patches == 1 && v->cells == cells && all * widest < 1 << 18;
+}
+
+/** mg_sum_value of digits in shared memory, of at most 2^20 terms. One warp calls it; the digits
+ *  change. Only those in use are normalized. */
+static __device__ __forceinline__ double mg_sum_value_of_warp(unsigned long long *digit) {
+  const int lane = (int)threadIdx.x % 32;
+  int low = MG_SUM_DIGITS, high = -1;
+  for (int first = 0; first < MG_SUM_DIGITS; first += 32) {
+    const int d = first + lane;
+    const unsigned used = __ballot_sync(0xffffffffu, d < MG_SUM_DIGITS && digit[d] != 0);
+    if (used && high < 0) low = first + __ffs((int)used) - 1;
+    if (used) high = first + 31 - __clz((int)used);
+  }
+  if (digit[MG_SUM_NONFINITE] != 0) return NAN;
+  if (high < 0) return 0.0;
+  const int end = min(high + 2, (int)MG_SUM_DIGITS); /* a carry reaches one digit further */
+  double sign = 1.0, value = 0.0;
+  int top = low;
+  if (lane == 0) {
+    for (int pass = 0; pass < 2;
+         pass++) { /* if the sum is negative, again with all digits negated */
+      int64_t carry = 0;
+      for (int d = low; d < end; d++) {
+        const int64_t all = (pass ? -1 : 1) * (int64_t)digit[d] + carry;
+        digit[d] = (unsigned long long)all & 0xffffffffULL;
+        carry = all >> 32;
+        if (digit[d] != 0) top = d;
+      }
+      if (carry >= 0 || pass) break;
+      sign = -1.0;
+      top = low;
+    }
+    for (int d = max(top - 2, 0); d <= top; d++)
+      value += ldexp((double)digit[d], 32 * d - 1074);
+  }
+  return sign * value;
+}
+
 /** Two adjacent cells (i, j, k) and (i + 1, j, k), i even, of a level of at most
  *  MG_BLOCK_PAIRED_CELLS cells. If n is odd, the last pair of a row has one cell. */
 struct mg_block_pair_t {
@@ -64,25 +112,26 @@ struct mg_block_pair_t {
   int i, j, k;
 };
 
-/** Per-thread view of a level that consists of one patch, a cube. */
+/** Per-thread view of a level that consists of one patch; with fv4 and in the functions that say
+ * so, a cube. */
 struct mg_block_level_t {
   static constexpr bool has_many_cells = true; /* a thread may have several cells */
   static constexpr bool shares_barriers = false;
   const mg_cuda_patch_t *l;
   mg_block_shared_t *s;
-  mg_divisor_t row; /* cells per side */
-  int cells, unit;  /* cells of the level; width of a brick in sums */
+  mg_divisor_t row, column; /* cells along i and j */
+  int cells, unit;          /* cells of the level; width of a brick in sums */
 
   __device__ mg_block_level_t(const mg_cuda_patch_t *level, mg_block_shared_t *shared)
-      : l(level), s(shared), row(level->p.n[0]), cells(row.n * row.n * row.n),
-        unit(mg_brick_width(&level->v)) {}
+      : l(level), s(shared), row(level->p.n[0]), column(level->p.n[1]),
+        cells(row.n * column.n * level->p.n[2]), unit(mg_brick_width(&level->v)) {}
 
   __device__ mg_real_t *vec(mg_vector_t x) const { return l->p.vec[x]; }
 
   /** Indices of cell number c, i fastest. */
   __device__ int3 cell(int c) const {
-    const int q = row.quotient(c), k = row.quotient(q);
-    return make_int3(c - q * row.n, q - k * row.n, k);
+    const int q = row.quotient(c), k = column.quotient(q);
+    return make_int3(c - q * row.n, q - k * column.n, k);
   }
   __device__ ptrdiff_t offset(int3 at) const {
     return at.x + at.y * l->p.jstride + at.z * l->p.kstride;
@@ -92,8 +141,8 @@ struct mg_block_level_t {
   /** The pair of this thread. */
   __device__ __forceinline__ mg_block_pair_t pair(void) const {
     const mg_divisor_t half((row.n + 1) / 2);
-    const int t = (int)threadIdx.x, q = half.quotient(t), k = row.quotient(q);
-    return {k < row.n, 2 * (t - q * half.n), q - k * row.n, k};
+    const int t = (int)threadIdx.x, q = half.quotient(t), k = column.quotient(q);
+    return {k < l->p.n[2], 2 * (t - q * half.n), q - k * column.n, k};
   }
 
   /** Values of a pair; 0 where there is no cell. */
@@ -132,17 +181,18 @@ struct mg_block_level_t {
 
   /** Set x to zero, including its ghosts. */
   __device__ void clear(mg_vector_t x) const {
-    const int g = l->v.radius;
-    const mg_divisor_t w(row.n + 2 * g);
+    const int g = l->v.radius, depth = l->p.n[2] + 2 * g;
+    const mg_divisor_t w(row.n + 2 * g), h(column.n + 2 * g);
 #pragma unroll 1
-    for (int c = (int)threadIdx.x; c < w.n * w.n * w.n; c += (int)blockDim.x) {
-      const int q = w.quotient(c), k = w.quotient(q);
-      *mg_cell(&l->p, x, c - q * w.n - g, q - k * w.n - g, k - g) = 0.0;
+    for (int c = (int)threadIdx.x; c < w.n * h.n * depth; c += (int)blockDim.x) {
+      const int q = w.quotient(c), k = h.quotient(q);
+      *mg_cell(&l->p, x, c - q * w.n - g, q - k * h.n - g, k - g) = 0.0;
     }
     __syncthreads();
   }
 
-  /** Fill all ghosts of x: periodic copies, or the Dirichlet formula of the given order. */
+  /** Fill all ghosts of x on a cube: periodic copies, or the Dirichlet formula of the given
+   *  order. */
   __device__ void fill_ghosts(mg_vector_t x, int order) const {
     const mg_patch_t *p = &l->p;
     const int g = l->v.radius, n = row.n;
@@ -195,16 +245,16 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** Offsets of the values that a 7-point stencil reads. On a periodic domain they wrap around, so
-   *  ghosts are not read. */
+  /** Offsets of the values that a 7-point stencil reads. In periodic directions they wrap around,
+   * so ghosts are not read. Next to Neumann walls any value will do (walls.h). */
   __device__ __forceinline__ mg_places7_t places(const int stride[3], int3 i) const {
     const int at[3] = {i.x, i.y, i.z};
     mg_places7_t near = mg_places7(l, stride, i.x, i.y, i.z);
 #pragma unroll
     for (int d = 0; d < 3; d++) {
-      const int across = (row.n - 1) * stride[d];
-      if (l->v.periodic && at[d] == 0) near.low[d] = across;
-      if (l->v.periodic && at[d] == row.n - 1) near.high[d] = -across;
+      const int last = l->p.n[d] - 1, across = last * stride[d];
+      if ((!l->p.wall[d][0] || last == 0) && at[d] == 0) near.low[d] = across;
+      if ((!l->p.wall[d][1] || last == 0) && at[d] == last) near.high[d] = -across;
     }
     return near;
   }
@@ -320,8 +370,8 @@ struct mg_block_level_t {
   /* Partial sum of this lane over a brick. */
   __device__ double lane_of_brick(int brick, int lane, mg_vector_t x, mg_vector_t y) const {
     const mg_patch_t *p = &l->p;
-    const int u = unit, side = row.n / u;
-    const int bi = brick % side * u, bj = brick / side % side * u, bk = brick / side / side * u;
+    const int u = unit, ni = row.n / u, nj = column.n / u;
+    const int bi = brick % ni * u, bj = brick / ni % nj * u, bk = brick / ni / nj * u;
     const mg_real_t *a = mg_cell(p, x, bi + lane, bj, bk);
     const mg_real_t *b = y < 0 ? nullptr : mg_cell(p, y, bi + lane, bj, bk);
     double sum = 0.0;
@@ -335,7 +385,7 @@ struct mg_block_level_t {
 
   /** Sum of x y, or of x if y < 0, in the order defined in sum.h. */
   __device__ double dot(mg_vector_t x, mg_vector_t y) const {
-    const int side = row.n / unit, bricks = side * side * side;
+    const int bricks = row.n / unit * (column.n / unit) * (l->p.n[2] / unit);
     return bricks == 1 ? dot_of_brick(x, y) : dot_of_bricks(l, s, x, y, bricks);
   }
 
@@ -379,11 +429,9 @@ struct mg_block_level_t {
       }
       __syncthreads();
     }
-    if (threadIdx.x == 0) {
-      mg_sum_t exact;
-      for (int d = 0; d < MG_SUM_LIMBS; d++)
-        exact.digit[d] = (int64_t)s->digit[d];
-      s->scalar = mg_sum_value(&exact);
+    if (threadIdx.x < 32) {
+      const double sum = mg_sum_value_of_warp(s->digit);
+      if (threadIdx.x == 0) s->scalar = sum;
     }
     __syncthreads();
     const double value = s->scalar;

@@ -55,13 +55,17 @@ template <bool colored, bool varies> struct mg_block_smoother_t {
   const mg_block_steps_t &steps;
   mg_block_cell_t first, second; /**< cells of the colors of the first and second half sweep */
   int now, other;                /**< halves of shared memory: current and previous iterate */
+  bool odd_period; /**< neighbors across a period have the same color: a half sweep must read their
+                      old values */
 
   /** @param u  values of the pair */
   __device__ __forceinline__ mg_block_smoother_t(const mg_block_level_t &l,
                                                  const mg_block_steps_t &s, mg_real2_t u)
-      : level(l), steps(s), now(0), other(1) {
+      : level(l), steps(s), now(0), other(1), odd_period(false) {
     const mg_block_pair_t pair = level.pair();
     const mg_patch_t *p = &level.l->p;
+    for (int d = 0; d < 3; d++)
+      odd_period = odd_period || (!p->wall[d][0] && p->n[d] % 2 != 0);
     const int phase =
         colored ? (p->lo[0] ^ (p->lo[1] + pair.j) ^ (p->lo[2] + pair.k) ^ steps.color) & 1 : 0;
     load(&first, pair, phase, phase ? u.y : u.x);
@@ -71,10 +75,10 @@ template <bool colored, bool varies> struct mg_block_smoother_t {
 
   __device__ __forceinline__ void load(mg_block_cell_t *c, const mg_block_pair_t &pair, int which,
                                        mg_real_t u) {
-    const int side = level.row.n, stride[3] = {1, side, side * side};
+    const int side = level.row.n, stride[3] = {1, side, side * level.column.n};
     const int3 i = make_int3(pair.i + which, pair.j, pair.k);
     c->there = pair.there && i.x < side;
-    c->place = i.x + side * (i.y + side * i.z);
+    c->place = i.x + i.y * stride[1] + i.z * stride[2];
     c->near = level.places(stride, i);
     if (!c->there) return;
     c->at = level.offset(i);
@@ -96,9 +100,7 @@ template <bool colored, bool varies> struct mg_block_smoother_t {
       const mg_values7_t x = values(c);
       u = mg_relax(x.c, mg_row_apply(level.l, c.row, x), c.f, c.dinv, MG_REAL(1.0));
     }
-    /* If n is odd on a periodic level, neighbors across the period have the same color: a half
-     * sweep must read their old values. */
-    __syncthreads();
+    if (odd_period) __syncthreads();
     if (c.there) level.s->value[now][c.place] = u;
   }
 
@@ -132,6 +134,14 @@ template <bool colored, bool varies> struct mg_block_smoother_t {
     }
     if (first.there) level.vec(MG_U)[first.at] = level.s->value[now][first.place];
     if (second.there) level.vec(MG_U)[second.at] = level.s->value[now][second.place];
+  }
+
+  /** dst = f - A u. */
+  __device__ __forceinline__ void residual(mg_vector_t dst) const {
+    if (first.there)
+      level.vec(dst)[first.at] = first.f - mg_row_apply(level.l, first.row, values(first));
+    if (second.there)
+      level.vec(dst)[second.at] = second.f - mg_row_apply(level.l, second.row, values(second));
   }
 };
 

@@ -12,9 +12,9 @@ static __global__ void __launch_bounds__(MG_BLOCK_MAX_THREADS)
 }
 
 bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method) {
-  return method != MG_BOTTOM_SMOOTHER && v->n_patches == 1 && v->cells <= MG_BLOCK_MAX_CELLS &&
-         !v->general && mg_is_cube(v->n) && !mg_is_channel(v) &&
-         v->cells == (int64_t)v->n[0] * v->n[0] * v->n[0];
+  const bool cubes = v->op == MG_OPERATOR_FV4;
+  return method != MG_BOTTOM_SMOOTHER && mg_block_divides(v) && v->cells <= MG_BLOCK_MAX_CELLS &&
+         (!cubes || (mg_is_cube(v->n) && !mg_is_channel(v)));
 }
 
 mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess,

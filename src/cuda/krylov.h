@@ -32,7 +32,7 @@ static __device__ __noinline__ void mg_block_smooth(const mg_cuda_patch_t *l, mg
 struct mg_one_cell_level_t {
   mg_row_t row;
   mg_real_t dinv, b_h2;
-  bool periodic, singular;
+  bool periodic[3], singular;
 };
 
 /** A level of one cell, held in registers. Same interface as block_level.h, for a single thread. */
@@ -49,14 +49,18 @@ struct mg_one_cell_t : mg_cell_vectors_t {
     x[MG_U] = u;
   }
 
-  /** With walls on all sides their formula has order 1, Dirichlet's also at other walls: see
-   *  walls.h. If periodic, the cell is its own neighbor. */
+  /** The formula of a wall has order 1, Dirichlet's also at other walls: see walls.h. In a periodic
+   *  direction the cell is its own neighbor. */
   template <bool fv4, bool alpha_varies>
   __device__ __forceinline__ void residual(mg_vector_t dst, mg_vector_t a, mg_vector_t f) {
-    const mg_real_t c = x[a], near = l->periodic ? c : mg_ghost(MG_WALL_DIRICHLET, 1, c, 0.0);
+    const mg_real_t c = x[a], ghost = mg_ghost(MG_WALL_DIRICHLET, 1, c, 0.0);
+    mg_values7_t near = {c, {}, {}};
+#pragma unroll
+    for (int d = 0; d < 3; d++)
+      near.low[d] = near.high[d] = l->periodic[d] ? c : ghost;
     const mg_row_t &row = l->row;
-    const mg_real_t ax = mg_apply_values7({c, {near, near, near}, {near, near, near}}, row.beta[0],
-                                          row.beta[1], row.beta[2], 1, 1, row.a, l->b_h2);
+    const mg_real_t ax =
+        mg_apply_values7(near, row.beta[0], row.beta[1], row.beta[2], 1, 1, row.a, l->b_h2);
     x[dst] = f < 0 ? ax : x[f] - ax;
   }
 
@@ -237,7 +241,7 @@ static __device__ __forceinline__ mg_real_t mg_solve_one_cell(const mg_one_cell_
 /** Whether the block can solve a level with one cell per thread. */
 static __device__ __forceinline__ bool mg_has_thread_per_cell(const mg_block_level_t &level,
                                                               const mg_bottom_job_t &job) {
-  return level.cells <= (int)blockDim.x && level.unit == level.row.n &&
+  return level.cells <= (int)blockDim.x && level.unit * level.unit * level.unit == level.cells &&
          job.method != MG_BOTTOM_SMOOTHER;
 }
 
@@ -273,11 +277,15 @@ template <bool fv4, bool colored, bool varies>
 static __device__ __forceinline__ void mg_block_solve(const mg_cuda_patch_t *l,
                                                       mg_block_shared_t *s,
                                                       const mg_bottom_job_t &job, bool zero_guess) {
-  if (!fv4 && l->v.n[0] == 1 && job.method != MG_BOTTOM_SMOOTHER) {
+  if (!fv4 && l->v.cells == 1 && job.method != MG_BOTTOM_SMOOTHER) {
     if (threadIdx.x == 0) {
       mg_real_t *const *vec = l->p.vec;
-      const mg_one_cell_level_t cell = {mg_row<varies>(l, 0, 0, 0), vec[MG_DINV][0],
-                                        MG_REAL(l->v.b_h2), l->v.periodic, l->singular};
+      const mg_wall_t(&wall)[3][2] = l->p.wall;
+      const mg_one_cell_level_t cell = {mg_row<varies>(l, 0, 0, 0),
+                                        vec[MG_DINV][0],
+                                        MG_REAL(l->v.b_h2),
+                                        {!wall[0][0], !wall[1][0], !wall[2][0]},
+                                        l->singular};
       vec[MG_U][0] = mg_solve_one_cell<fv4, varies>(
           cell, vec[MG_F][0], zero_guess ? MG_REAL(0.0) : vec[MG_U][0], job, zero_guess);
     }

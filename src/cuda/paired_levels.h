@@ -231,7 +231,8 @@ struct mg_paired_levels_t {
     const mg_paired_level_t &l = args->level[bottom];
     mg_paired_row_t<varies> c;
     c.load(shared + l.record_at, 1, l.a);
-    const mg_one_cell_level_t cell = {c.row, c.dinv, l.b_h2, l.periodic, args->last.singular};
+    const mg_one_cell_level_t cell = {
+        c.row, c.dinv, l.b_h2, {l.periodic, l.periodic, l.periodic}, args->last.singular};
     shared[l.u_at] = mg_paired_solve_cell<varies>(
         cell, mg_mean_of_pairs(shared + args->sum_at, 1, 0, 0, 0), args->bottom.method,
         args->bottom.max_iterations, args->bottom.reduction);
