@@ -72,6 +72,7 @@ typedef struct {
     const mg_view_t *view;
     const mg_step_t *step; /**< steps of one smooth */
     int n_steps;
+    bool resident; /**< a smooth by itself is one operation (smooth_resident) */
   } level[MG_MAX_COARSE_CYCLE_LEVELS];
   int n_levels;
   mg_interpolation_t v, f; /**< interpolation of corrections (v) and of F-cycle solutions (f) */

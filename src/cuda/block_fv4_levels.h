@@ -6,22 +6,23 @@
 #include "cuda/block_fv4_cycle.h"
 #include "cuda/coarse_levels.h"
 
-struct mg_fv4_level_t {
+struct mg_block_cycle_level_t {
   mg_cuda_patch_t l;
   mg_block_steps_t steps;
-  mg_fv4_place_t place; /**< of levels in registers */
+  mg_fv4_place_t place; /**< of levels of fv4 in registers */
 };
 
 /** Kernel argument; the coarsest level is the last. */
-struct mg_fv4_args_t {
-  mg_fv4_level_t level[MG_COARSE_LEVELS];
+struct mg_block_args_t {
+  mg_block_cycle_level_t level[MG_COARSE_LEVELS];
   int n_levels;
+  mg_interpolation_t v, f; /**< of V-cycles, and of an F-cycle's first iterates */
   mg_bottom_job_t bottom;
 };
 
 /** V-cycle and F-cycle in global memory; level 0 is the finest level of the coarse cycle. */
 template <bool varies> struct mg_fv4_global_levels_t {
-  const mg_fv4_args_t *args;
+  const mg_block_args_t *args;
   mg_block_shared_t *shared;
 
   __device__ mg_block_level_t level(int l) const {
@@ -53,17 +54,17 @@ template <bool varies> struct mg_fv4_global_levels_t {
 
 /** The same for small levels, in registers (block_fv4.h). */
 template <bool colored, bool varies> struct mg_fv4_levels_t {
-  const mg_fv4_args_t *args;
+  const mg_block_args_t *args;
   mg_fv4_block_t<colored, varies> block;
 
   /* Loads coefficients only. */
-  __device__ __forceinline__ mg_fv4_levels_t(const mg_fv4_args_t *a, mg_fv4_shared_t *shared)
+  __device__ __forceinline__ mg_fv4_levels_t(const mg_block_args_t *a, mg_fv4_shared_t *shared)
       : args(a), block(shared) {
     const int t = (int)threadIdx.x, bottom = args->n_levels - 1;
     int l = 0;
     for (int next = 1; next <= bottom; next++)
       if (t >= args->level[next].place.thread) l = next;
-    const mg_fv4_level_t &own = args->level[l];
+    const mg_block_cycle_level_t &own = args->level[l];
     block.open(l, l == bottom, &own.l, own.place, MG_REAL(own.steps.c2));
 #pragma unroll
     for (int q = 0; q < mg_fv4_bottom_t<varies>::FILLERS; q++) {
@@ -83,7 +84,7 @@ template <bool colored, bool varies> struct mg_fv4_levels_t {
   }
 
   __device__ __forceinline__ void visit(int l, bool down, mg_coarse_guess_t guess, bool) {
-    const mg_fv4_level_t &here = args->level[l], &coarse = args->level[l + 1];
+    const mg_block_cycle_level_t &here = args->level[l], &coarse = args->level[l + 1];
     if (guess == MG_COARSE_ZERO && block.level == l) block.u = 0.0;
     if (guess == MG_COARSE_PLUS_P)
       block.template interpolate<MG_INTERPOLATE_V2>(l, &coarse.l, coarse.place, true);
@@ -97,7 +98,7 @@ template <bool colored, bool varies> struct mg_fv4_levels_t {
   __device__ __forceinline__ void solve(bool zero_guess) {
     typedef mg_fv4_bottom_t<varies> bottom_t;
     const int l = args->n_levels - 1;
-    const mg_fv4_level_t &here = args->level[l];
+    const mg_block_cycle_level_t &here = args->level[l];
     if (block.level == l) {
       mg_krylov_t<bottom_t, true, colored, varies> solver(
           bottom_t(&here.l, here.place, block.shared, block.cell, block.ghosts, block.f, block.u),

@@ -1,4 +1,5 @@
 #include "solver/coarse_cycle.h"
+#include "level/smooth.h"
 #include "level/transfer.h"
 #include "solver/bottom.h"
 
@@ -26,6 +27,7 @@ static mg_status_t prepare_from(mg_hierarchy_t *h, int first) {
     job.level[l].view = &level->store.view;
     job.level[l].step = level->steps;
     job.level[l].n_steps = level->n_steps;
+    job.level[l].resident = mg_smooth_is_resident(level);
   }
   h->coarse_cycle_first = first;
   return h->level[first].backend->coarse.cycle_create(&job, &h->coarse_cycle);
