@@ -71,13 +71,11 @@ constexpr int SHARED_BYTES =
                    INTERPOLATED_BYTES<false, true>});
 #endif
 
-/* Whether every patch is large enough, has an even number of cells along i, and has walls on all
- * sides or `layers` ghost layers. */
+/* Whether every patch is large enough and has walls on all sides or `layers` ghost layers. */
 bool patches_fit(const mg_view_t *v, int layers) {
   bool fit = v->ghost_layers >= layers || mg_walls_enclose(v);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
-    fit = fit && p.n[0] % 2 == 0;
     for (int d = 0; d < 3; d++)
       fit = fit && p.n[d] >= MIN_CELLS;
   }

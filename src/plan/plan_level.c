@@ -40,20 +40,28 @@ static int64_t vector_bytes_per_rank(const mg_level_plan_t *level) {
   return cells_per_rank(level) * (int64_t)level->value_bytes;
 }
 
+/* Whether passes allow the level's numbers of cells. An odd one is allowed between walls; a
+ * periodic direction has no red-black coloring then. */
+static bool may_be_colored(const mg_layout_t *layout, const mg_params_t *params) {
+  for (int d = 0; d < 3; d++)
+    if (layout->n[d] % 2 != 0 && (!layout->general || params->boundary == MG_BOUNDARY_PERIODIC ||
+                                  params->wall[d][0] == MG_WALL_NONE))
+      return false;
+  return true;
+}
+
 /* True if the smoother of the level may fuse several steps into one sweep: of fv4, only colored
  * steps. Below MG_FUSED_SWEEPS_MIN_CELLS a GPU has too few tiles to work on. All ghost layers must
  * correspond to cells: they wrap at most once, and do not extend beyond a wall that is not the
- * patch's own. A periodic grid with an odd number of cells in some direction has no red-black
- * coloring. */
+ * patch's own. */
 static bool may_fuse(const mg_level_plan_t *level, int radius, const mg_params_t *params,
                      const smoother_t *smoother) {
   const int most = max_fused_steps(params);
-  const int32_t *n = level->layout.n;
   const int64_t cells = cells_per_rank(level);
   const bool large = level->place == MG_PLACE_GUARD ||
                      (level->place == MG_PLACE_CUDA && cells >= MG_FUSED_SWEEPS_MIN_CELLS);
   return most > 1 && (params->op != MG_OPERATOR_FV4 || smoother->colored) && smoother->fuse &&
-         large && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0 &&
+         large && may_be_colored(&level->layout, params) &&
          level->layout.box_dim >= mg_layers_of_steps(radius, most);
 }
 
@@ -84,18 +92,11 @@ static double percent_with_ghosts(const mg_level_plan_t *level, const mg_params_
   return percent;
 }
 
-/* Whether a pass on a CPU allows an odd number of cells in direction d: it does between walls. */
-static bool may_be_odd(const mg_layout_t *layout, const mg_params_t *params, int d) {
-  return layout->general && params->boundary != MG_BOUNDARY_PERIODIC &&
-         params->wall[d][0] != MG_WALL_NONE;
-}
-
 /* True if a smooth of the level on a CPU passes it through the caches once. With a halo it also
  * computes ghosts, `radius` layers less with each step. */
 static bool passes_once(const mg_level_plan_t *level, int radius, const mg_params_t *params,
                         const smoother_t *smoother) {
   const mg_layout_t *layout = &level->layout;
-  const int32_t *n = layout->n;
   const int layers = mg_layers_of_pass(radius, smoother->n_steps);
   const bool is_fv4 = params->op == MG_OPERATOR_FV4,
              pays = !has_halo(level, params) ||
@@ -104,9 +105,7 @@ static bool passes_once(const mg_level_plan_t *level, int radius, const mg_param
                                    percent_with_ghosts(level, params, smoother, layers) <=
                                        MG_PASS_FV4_MAX_PERCENT
                              : cells_per_rank(level) >= MG_PASS_WITH_HALO_MIN_CELLS));
-  for (int d = 0; d < 3; d++)
-    if (n[d] % 2 != 0 && !may_be_odd(layout, params, d)) return false;
-  return pays && (!is_fv4 || layout->box_dim >= 4);
+  return pays && may_be_colored(layout, params) && (!is_fv4 || layout->box_dim >= 4);
 }
 
 /* True if the SMs of the GPU have room for the cells of the level. fv4 needs boxes as wide as its

@@ -91,6 +91,14 @@ domain() {
     same "$dir/cpu" "$dir/cuda" "$device, $*"
   done
 }
+# Odd numbers of cells; large enough for fused sweeps.
+for smoother in gsrb chebyshev jacobi; do
+  for precision in double mixed; do
+    in_background domain --cells=65x131x67 --smoother=$smoother --precision=$precision
+    in_background domain --cells=129x66x65 --smoother=$smoother --precision=$precision \
+      --boundary=neumann,periodic,robin:1:2
+  done
+done
 for op in fv2 7pt; do
   for smoother in gsrb chebyshev jacobi l1jacobi symgs ssor; do
     in_background domain --cells=37x21x18 --operator="$op" --smoother="$smoother" --stretch=x:tanh:2,z:tanh:1.5 \
