@@ -5,6 +5,8 @@ cycle_domains.py PROGRAM files CASES SEED    random widths, coefficients, f and 
                                              files. The last case remains, its options in case.txt
 cycle_domains.py PROGRAM permuted CASES SEED the same with its axes in another order: the norms of
                                              all cycles must be equal up to rounding
+cycle_domains.py PROGRAM symmetric           with 7pt and a symmetric smoother, the V-cycle that
+                                             preconditions CG must be symmetric; with gsrb it is not
 cycle_domains.py PROGRAM changed             a comparison with slightly changed data must fail
 cycle_domains.py PROGRAM case ARG...         one case: these options of hpgmg-fv
 
@@ -29,7 +31,8 @@ from scipy.sparse.linalg import splu
 
 RTOL = 1e-10
 EPS = np.finfo(float).eps
-SOLVE = (f"--rtol={RTOL}", "--max-cycles=200", "--verify-only", "--quiet", "--dump=domain.hdf")
+DUMP = ("--verify-only", "--quiet", "--dump=domain.hdf")
+SOLVE = (f"--rtol={RTOL}", "--max-cycles=200", *DUMP)
 FIELDS = "--dump-fields=u,f,residual,beta_i,beta_j,beta_k"
 
 
@@ -167,13 +170,17 @@ def read(args: list[str]) -> Domain:
     return Domain(option(args, "operator", "fv2"), a, sides, widths, u, f, flux, faces, norms)
 
 
-def solve(program: str, args: list[str]) -> Domain:
-    # Exit code 1 without an error: the residual is above RTOL. compare() permits rounding errors.
+def run(program: str, args: list[str], how: tuple[str, ...]) -> Domain:
+    # Exit code 1 without an error: the residual is above the tolerance.
     pathlib.Path("domain.hdf").unlink(missing_ok=True)
-    done = subprocess.run([program, *args, *SOLVE, FIELDS], capture_output=True, text=True)
+    done = subprocess.run([program, *args, *how, FIELDS], capture_output=True, text=True)
     if done.returncode > 1 or done.stderr:
         raise Failure(f"exit code {done.returncode}: {done.stderr.strip()}")
-    domain = read(args)
+    return read(args)
+
+
+def solve(program: str, args: list[str]) -> Domain:
+    domain = run(program, args, SOLVE)  # compare() permits rounding errors above RTOL
     has_numbers = ":" in option(args, "boundary", "") or f"--rhs={FILE}" in args
     return with_values(program, args, domain) if has_numbers else domain
 
@@ -477,8 +484,8 @@ def random_case(rng: random.Random) -> list[str]:
     return args
 
 
-def report(args: list[str], why: object) -> int:
-    print(f"failed: hpgmg-fv {' '.join([*args, *SOLVE])}: {why}", flush=True)
+def report(args: list[str], why: object, how: tuple[str, ...] = SOLVE) -> int:
+    print(f"failed: hpgmg-fv {' '.join([*args, *how])}: {why}", flush=True)
     return 1
 
 
@@ -546,6 +553,84 @@ def run_permuted(program: str, cases: int, seed: int) -> int:
     return failures
 
 
+# --- the preconditioner of CG ---------------------------------------------------------------------
+
+# One step of CG from zero. Two iterations of the bottom solver CG are exact for two cells.
+STEP = ("--krylov=cg", "--cycle=v", "--bottom=cg", "--max-cycles=1", "--rtol=1e-30", *DUMP)
+
+# The coarsest level of each has two cells. With more, the bottom solver stops at its tolerance and
+# the cycle is not linear. Each has a different pair of smoothers.
+SYMMETRIC_DOMAINS = (
+    "--cells=8x4x4",
+    "--cells=8x16x8 --boundary=neumann,dirichlet,robin:1:2",
+    "--cells=13x7x8 --boundary=dirichlet,neumann,neumann,neumann,robin:0.5:3,dirichlet",
+    "--cells=6x12x5 --boundary=neumann --equation=helmholtz",
+    "--cells=5x3x4 --boundary=periodic,neumann,neumann",
+    "--cells=16x4x4 --lengths=1,0.5,0.5 --boundary=robin:1:0.1,neumann,periodic",
+    "--cells=8x8x8 --lengths=2,1,1 --boundary=periodic,periodic,dirichlet",
+    "--cells=16x8x8 --stretch=x:tanh:2 --boundary=dirichlet,neumann,robin:2:1",
+    "--cells=8x8x16 --stretch=x:tanh:2,y:tanh:1.5,z:tanh:1 --boundary=neumann,robin:1:1,dirichlet",
+    "--cells=10x10x10 --lengths=1,2,1 --stretch=x:tanh:2 --boundary=neumann",
+)
+SMOOTHERS = ("chebyshev", "jacobi", "l1jacobi", "symgs", "ssor")
+
+
+def write_betas(numbers: np.random.Generator, shape: tuple[int, ...], jump: float) -> None:
+    """Random betas, times `jump` in half of the blocks of 3^3 cells."""
+    blocks = (np.indices(shape) // 3).sum(axis=0) % 2
+    with h5py.File(COEFFICIENTS, "w") as file:
+        file["VTKHDF/CellData/beta"] = 10.0 ** numbers.uniform(-0.5, 0.5, shape) * jump**blocks
+
+
+def write_rhs(name: str, f: np.ndarray) -> str:
+    with h5py.File(name, "w") as file:
+        file["VTKHDF/CellData/f"] = f
+    return f"--rhs={name}"
+
+
+def asymmetry(program: str, args: list[str], rhs: list[str]) -> float:
+    """For a symmetric M, (a,Mb) (b,Mc) (c,Ma) = (b,Ma) (c,Mb) (a,Mc), also with each M x times a
+    factor, which the first step of CG has. The difference by (a,Ma) (b,Mb) (c,Mc)."""
+    domains = [run(program, [*args, each], STEP) for each in rhs]
+    f = np.array([(domain.f * domain.volumes).ravel() for domain in domains])
+    products = f @ np.array([domain.u.ravel() for domain in domains]).T
+    forth, back, size = (
+        np.prod([products[i, (i + shift) % 3] for i in range(3)]) for shift in (1, 2, 0)
+    )
+    if not size > 0.0:
+        raise Failure("M is not positive definite")
+    return abs(forth - back) / size
+
+
+def run_symmetric(program: str) -> int:
+    failures, worst, least = 0, 0.0, np.inf
+    for case, domain in enumerate(SYMMETRIC_DOMAINS):
+        args = [*domain.split(), "--operator=7pt", f"--coefficients={COEFFICIENTS}"]
+        numbers = np.random.default_rng(case)
+        shape = tuple(int(n) for n in option(args, "cells", "").split("x"))[::-1]
+        write_betas(numbers, shape, (1.0, 1e3)[case % 2])
+        rhs = [write_rhs(f"rhs-{i}.hdf", numbers.uniform(0.0, 1.0, shape)) for i in range(3)]
+        for smoother in (SMOOTHERS[case % 5], SMOOTHERS[(case + 1 + case // 5) % 5], "gsrb"):
+            with_smoother = [*args, f"--smoother={smoother}"]
+            try:
+                found = asymmetry(program, with_smoother, rhs)
+            except Failure as failure:
+                failures += report([*with_smoother, rhs[0]], failure, STEP)
+                continue
+            if smoother == "gsrb":
+                least = min(least, found)
+            else:
+                worst = max(worst, found)
+            if not (found > 1e-8 if smoother == "gsrb" else found < 1e-13):
+                why = f"the asymmetry is {found:.1e}"
+                failures += report([*with_smoother, rhs[0]], why, STEP)
+    print(
+        f"{len(SYMMETRIC_DOMAINS)} domains, {failures} failures; asymmetry at most {worst:.1e}, "
+        f"of gsrb at least {least:.1e}"
+    )
+    return failures
+
+
 # --- does the comparison notice a change? ---------------------------------------------------------
 
 
@@ -590,6 +675,8 @@ def main() -> int:
         return run_random(program, case_of_files, int(rest[0]), int(rest[1])) > 0
     if what == "permuted":
         return run_permuted(program, int(rest[0]), int(rest[1])) > 0
+    if what == "symmetric":
+        return run_symmetric(program) > 0
     return (run_changed(program) if what == "changed" else run_case(program, rest)) > 0
 
 

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # cycle_domains: solutions on domains of any shape equal those of SciPy's sparse direct solver. CASES random cases
 # (default 200), a fifth of them in files and a fifth with permuted axes, have random sizes, spacings, stretched axes,
-# operators, equations and boundaries; SEED selects them. A u is conserved, no direction is special, and the error falls
-# with order 2. Runs $PYTHON; skips without HDF5, numpy, scipy or h5py.
+# operators, equations and boundaries; SEED selects them. A u is conserved, no direction is special, the preconditioner
+# of CG is symmetric, and the error falls with order 2. Runs $PYTHON; skips without HDF5, numpy, scipy or h5py.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
 need_feature HDF5
@@ -38,6 +38,7 @@ if have_mpi; then
   done
 fi
 check cycle_domains permuted "$((${CASES:-200} / 5))" "${SEED:-37}"
+OMP_NUM_THREADS=1 check cycle_domains symmetric
 check cycle_domains changed
 check cycle_domains_order
 finish
