@@ -130,6 +130,10 @@ static mg_status_t take_size(const mg_input_source_t *source, const mg_input_pla
                   mg_grid(input->n).text);
 }
 
+static bool states_widths(const mg_input_t *input) {
+  return input->h[0] > 0.0 || input->length[0] > 0.0;
+}
+
 /* Widths of the cells, if the file states them. */
 static mg_status_t take_widths(const look_t *in, mg_input_t *input) {
   bool there;
@@ -149,35 +153,17 @@ static bool has_stretched(const mg_axes_t *axes) {
   return axes->face[0] || axes->face[1] || axes->face[2];
 }
 
-/* Whether two files have the same axes. */
-static bool same_axes(const mg_axes_t *a, const mg_axes_t *b, const int32_t n[3]) {
-  for (int d = 0; d < 3; d++) {
-    const size_t bytes = ((size_t)n[d] + 1) * sizeof(double);
-    if (!a->face[d] != !b->face[d]) return false;
-    if (a->face[d] && memcmp(a->face[d], b->face[d], bytes) != 0) return false;
-  }
-  return true;
-}
-
 /* Positions of faces, if the file states them. */
 static mg_status_t take_axes(const look_t *in, mg_input_t *input) {
-  mg_axes_t axes = {{NULL}};
+  const mg_input_source_t *source = in->source;
   double length[3];
-  mg_status_t status =
-      mg_axes_read(in->file, in->source->option, in->source->path, input->n, &axes, length);
-  if (status == MG_OK && length[0] > 0.0 && has_stretched(&axes)) {
-    if (has_stretched(&input->axes) && !same_axes(&input->axes, &axes, input->n))
-      status = mg_error(MG_ERR_USAGE, "--%s=%s: /grid differs from that of the other file",
-                        in->source->option, in->source->path);
-    mg_axes_free(&input->axes);
-    input->axes = axes;
-    memcpy(input->length, length, sizeof length);
-    return status;
-  }
-  for (int d = 0; d < 3 && status == MG_OK && length[d] > 0.0; d++)
-    input->h[d] = length[d] / input->n[d];
-  mg_axes_free(&axes);
-  return status;
+  MG_TRY(mg_axes_read(in->file, source->option, source->path, input->n, &input->axes, length));
+  for (int d = 0; d < 3 && length[0] > 0.0; d++)
+    if (has_stretched(&input->axes))
+      input->length[d] = length[d];
+    else
+      input->h[d] = length[d] / input->n[d];
+  return MG_OK;
 }
 
 static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source, mg_input_t *input) {
@@ -191,7 +177,7 @@ static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source, m
     if (look.there) MG_TRY(take_size(source, place, &look, from_before, input));
   }
   if (input->n[0] > 0) MG_TRY(take_axes(&in, input));
-  return input->h[0] == 0.0 ? take_widths(&in, input) : MG_OK;
+  return states_widths(input) ? MG_OK : take_widths(&in, input);
 }
 
 /* Check that a problem has one kind of beta, and all of its components. */
@@ -237,12 +223,73 @@ static mg_status_t look_into(const mg_input_source_t *source, const mg_params_t 
   return mg_status_worst(status, mg_h5_close(file));
 }
 
-static mg_status_t look_into_all(const mg_params_t *params, mg_input_t *input) {
-  const mg_input_source_t source[] = {mg_input_coefficients(params), mg_input_rhs(params)};
-  *input = (mg_input_t){0};
-  for (int s = 0; s < 2; s++)
-    if (source[s].path[0] != '\0') MG_TRY(look_into(&source[s], params, input));
+static bool has_walls(const mg_input_t *input) {
+  bool any = false;
+  for (int d = 0; d < 3; d++)
+    any = any || input->wall[d][0] || input->wall[d][1];
+  return any;
+}
+
+/* Whether a grid is a cube of cubic cells, as far as the file states their widths. */
+static bool is_cube_of_cubes(const mg_input_t *input) {
+  const double *h = input->h, tolerance = 1e-6 * h[0];
+  return mg_is_cube(input->n) && fabs(h[1] - h[0]) <= tolerance && fabs(h[2] - h[0]) <= tolerance;
+}
+
+/* Whether the files are solved in boxes, as the unit cube, whatever the width of their cells. */
+static bool is_unit_cube(const mg_params_t *params, const mg_input_t *input) {
+  int64_t below, above;
+  mg_plan_nearest_sizes(input->n[0], &below, &above);
+  return !mg_params_has_cells(params) && input->length[0] == 0.0 && !has_walls(input) &&
+         is_cube_of_cubes(input) && below == input->n[0];
+}
+
+static double width(const mg_input_t *input, int d, int32_t cell) {
+  const double *face = input->axes.face[d];
+  if (face) return face[cell + 1] - face[cell];
+  return input->length[d] > 0.0 ? input->length[d] / input->n[d] : input->h[d];
+}
+
+/* Check that both files state the same widths, unless options or the unit cube replace them. */
+static mg_status_t compare_widths(const mg_params_t *params, const mg_input_t *first,
+                                  const mg_input_t *second) {
+  const bool is_stretched = first->length[0] > 0.0 || second->length[0] > 0.0;
+  const bool has_options = params->log2_box_dim != 0 || params->boxes_per_rank != 0 ||
+                           params->spacing[0] > 0.0 || params->length[0] > 0.0;
+  if (!states_widths(first) || !states_widths(second)) return MG_OK;
+  if (!is_stretched && has_options) return MG_OK;
+  if (is_unit_cube(params, first) && is_unit_cube(params, second)) return MG_OK;
+  for (int d = 0; d < 3; d++)
+    for (int32_t cell = 0; cell < first->n[d]; cell++) {
+      const double a = width(first, d, cell), b = width(second, d, cell);
+      const char axis = "xyz"[d];
+      if (fabs(a - b) > 1e-6 * a)
+        return mg_error(MG_ERR_IO,
+                        "cell %d in %c has width %.9g in --coefficients=%s, but %.9g in --rhs=%s; "
+                        "make Spacing or /grid of both files equal, or remove that of one",
+                        (int)cell, axis, a, params->coefficients, b, params->rhs);
+    }
   return MG_OK;
+}
+
+/* Widths are those of the first file that states them. */
+static mg_status_t look_into_all(const mg_params_t *params, mg_input_t *input) {
+  const mg_input_source_t coefficients = mg_input_coefficients(params), rhs = mg_input_rhs(params);
+  *input = (mg_input_t){0};
+  if (coefficients.path[0] != '\0') MG_TRY(look_into(&coefficients, params, input));
+  if (rhs.path[0] == '\0') return MG_OK;
+  const mg_input_t first = *input;
+  input->axes = (mg_axes_t){{NULL}};
+  memset(input->h, 0, sizeof input->h);
+  memset(input->length, 0, sizeof input->length);
+  mg_status_t status = look_into(&rhs, params, input);
+  if (status == MG_OK) status = compare_widths(params, &first, input);
+  if (!states_widths(&first)) return status;
+  mg_axes_free(&input->axes);
+  input->axes = first.axes;
+  memcpy(input->h, first.h, sizeof input->h);
+  memcpy(input->length, first.length, sizeof input->length);
+  return status;
 }
 
 /* Send rank 0's axes to all ranks. */
@@ -259,13 +306,6 @@ static mg_status_t share_axes(mg_input_t *input) {
                              ((size_t)input->n[d] + 1) * sizeof(double)));
   }
   return MG_OK;
-}
-
-static bool has_walls(const mg_input_t *input) {
-  bool any = false;
-  for (int d = 0; d < 3; d++)
-    any = any || input->wall[d][0] || input->wall[d][1];
-  return any;
 }
 
 /* Options cannot change the axes of a file, and values on sides require --cells. */
@@ -326,12 +366,6 @@ mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan
 
 /* --- settings -------------------------------------------------------------------------- */
 
-/* Whether a grid is a cube of cubic cells, as far as the file states their widths. */
-static bool is_cube_of_cubes(const mg_input_t *input) {
-  const double *h = input->h, tolerance = 1e-6 * h[0];
-  return mg_is_cube(input->n) && fabs(h[1] - h[0]) <= tolerance && fabs(h[2] - h[0]) <= tolerance;
-}
-
 /* A grid that is no cube of boxes. */
 static void add_cells(mg_settings_t *list, const mg_input_t *input, const mg_params_t *params) {
   char text[128];
@@ -354,12 +388,10 @@ static mg_status_t add_size(mg_settings_t *list, const mg_input_source_t *source
                             int message_size) {
   const int64_t cells = input->n[0];
   const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
-  int64_t below, above, box = cells & -cells, boxes;
+  int64_t box = cells & -cells, boxes;
   int log2_box_dim;
   if (params->log2_box_dim != 0 || params->boxes_per_rank != 0) return MG_OK;
-  mg_plan_nearest_sizes(cells, &below, &above);
-  if (mg_params_has_cells(params) || input->length[0] > 0.0 || has_walls(input) ||
-      !is_cube_of_cubes(input) || below != cells) {
+  if (!is_unit_cube(params, input)) {
     add_cells(list, input, params);
     return MG_OK;
   }
@@ -386,8 +418,11 @@ static mg_status_t settings_of(const mg_input_source_t *source, const mg_params_
              source->option);
     return MG_ERR_USAGE;
   }
-  mg_status_t status = look_into(source, params, input);
-  if (status == MG_OK) status = add_size(list, source, input, params, message, message_size);
+  const bool is_rhs = source->from == MG_INPUT_F;
+  mg_status_t status = is_rhs ? look_into_all(params, input) : look_into(source, params, input);
+  /* The size may depend on both files: the second one adds it, unless the first is binding. */
+  if (status == MG_OK && (is_rhs || params->rhs[0] == '\0' || input->length[0] > 0.0))
+    status = add_size(list, source, input, params, message, message_size);
   mg_axes_free(&input->axes);
   return status;
 }

@@ -66,7 +66,8 @@ MG_MUST_CHECK mg_status_t mg_input_rhs_settings(const mg_params_t *params,
 /** Inspect the files before planning, and record in params whether alpha varies. Collective over
  *  the world. input->axes is for mg_axes_set, and freed with mg_axes_free.
  *  @param[out] input  `cells` is 0 if no file was named
- *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE (the files differ in size), the same on every rank */
+ *  @return MG_OK, MG_ERR_IO (also if the files differ in widths), MG_ERR_USAGE (they differ in
+ *          size), the same on every rank */
 MG_MUST_CHECK mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input);
 
 /** Check that the plan's grid matches the files. Called by every rank; rank 0 logs the error.

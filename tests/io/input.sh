@@ -306,6 +306,63 @@ with h5py.File(sys.argv[1], "w") as file:
     domain "${bad%%@*}"
     expect 3 "${bad#*@}" 1 --rhs="$dir/bad.hdf"
   done
+  # If both files state widths, they must be equal. Options replace those of cells of equal widths.
+  pair=$dir/pair
+  mkdir "$pair"
+  # widths NAME STATEMENTS: such a file.
+  widths() {
+    domain "del file['boundary']; $2"
+    mv "$dir/bad.hdf" "$pair/$1.hdf"
+  }
+  spacing() {
+    widths "$1" "del file['grid']; file['VTKHDF'].attrs['Spacing'] = [$2]"
+  }
+  widths even ''
+  widths stretched "file['grid/z'][3] = 0.7"
+  widths moved "file['grid/z'][3] = 0.7; file['grid/z'][...] += 1"
+  widths longer "file['grid/z'][8] = 2.1"
+  widths bare "del file['grid']"
+  spacing equal '0.5, 1 / 3, 0.25'
+  spacing other '0.5, 0.5, 0.25'
+  for names in 'even equal' 'equal even' 'stretched moved' 'stretched bare' 'bare stretched' 'bare equal'; do
+    ok 1 --coefficients="$pair/${names% *}.hdf" --rhs="$pair/${names#* }.hdf" --print-config
+    grep -qxE 'lengths = 2,2,2|spacing = 0.5,0.3333333333333333,0.25' "$dir/out" || complain "widths of $names: $(cat "$dir/out")"
+    ok 1 --coefficients="$pair/${names% *}.hdf" --rhs="$pair/${names#* }.hdf"
+  done
+  for bad in 'equal stretched 2@z 0.25 0.2' 'stretched equal 2@z 0.2 0.25' 'even stretched 2@z 0.25 0.2' \
+    'longer stretched 2@z 0.25 0.2' 'other even 0@y 0.5 0.333333333' 'even other 0@y 0.333333333 0.5' \
+    'equal other 0@y 0.333333333 0.5'; do
+    read -r coefficients rhs at a b <<<"$bad"
+    one=--coefficients=$pair/$coefficients.hdf other=--rhs=$pair/$rhs.hdf
+    for ranks in $some; do
+      expect 3 "cell ${at/@/ in } has width $a in $one, but $b in $other; make Spacing or /grid of both files equal, or" \
+        "$ranks" "$one" "$other"
+    done
+  done
+  ok 1 --coefficients="$pair/equal.hdf" --rhs="$pair/other.hdf" --spacing=1,1,1
+  ok 1 --coefficients="$pair/equal.hdf" --rhs="$pair/other.hdf" --lengths=1,1,1
+  expect 2 'spacing cannot be combined with a file that has /grid' 1 --coefficients="$pair/stretched.hdf" \
+    --rhs="$pair/bare.hdf" --spacing=1,1,1
+  # Cubes of 16^3 cubic cells are the unit cube, whatever their widths, unless the other file says more.
+  cube() {
+    domain "del file['VTKHDF'], file['grid'], file['boundary']
+file['VTKHDF/CellData/f'] = file['VTKHDF/CellData/beta'] = np.ones((16, 16, 16))
+$2"
+    mv "$dir/bad.hdf" "$pair/$1.hdf"
+  }
+  cube bare ''
+  cube unit "file['VTKHDF'].attrs['Spacing'] = [1 / 16] * 3"
+  cube ones "file['VTKHDF'].attrs['Spacing'] = [1.0] * 3"
+  cube flat "file['VTKHDF'].attrs['Spacing'] = [1, 1, 0.5]"
+  cube sides "file['boundary/x_low'] = np.ones((16, 16))"
+  for names in 'unit ones:log2-box-dim = 4' 'bare flat:spacing = 1,1,0.5' 'ones sides:spacing = 1,1,1' \
+    'sides ones:log2-box-dim = 4' 'bare sides:cells = 16x16x16'; do
+    read -r coefficients rhs <<<"${names%:*}"
+    ok 1 --coefficients="$pair/$coefficients.hdf" --rhs="$pair/$rhs.hdf" --print-config
+    grep -qxF "${names#*:}" "$dir/out" || complain "not ${names#*:} with $names"
+    ok 1 --coefficients="$pair/$coefficients.hdf" --rhs="$pair/$rhs.hdf"
+  done
+  expect 3 'cell 0 in z has width 1 in --coefficients=.*, but 0.5 in --rhs=' 1 --coefficients="$pair/ones.hdf" --rhs="$pair/flat.hdf"
   # A cube with values on sides is solved as with --cells.
   domain 'del file["grid"]; del file["boundary"]; del file["VTKHDF"]
 file["VTKHDF/CellData/f"] = np.ones((16, 16, 16)); file["boundary/x_low"] = np.ones((16, 16))'
