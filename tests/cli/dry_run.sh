@@ -38,6 +38,17 @@ compare() {
     }' || complain "$* on $ranks ranks: wrong bytes of all ranks"
 }
 
+# The next even numbers of cells, if a last one is alone in a direction with pairs.
+for sizes in '60x220x85 60x220x86' '9x15x1 10x16x1' '5x4x4 6x4x4'; do
+  ok 1 --dry-run --cells="${sizes% *}"
+  grep -q "^  note .*alone; ${sizes#* } often" "$dir/out" || complain "no ${sizes#* } named for ${sizes% *}"
+done
+for grid in 60x220x86 16x1x1 '8x8x9 --stretch=x:tanh:3'; do
+  # shellcheck disable=SC2086 # words
+  ok 1 --dry-run --cells=$grid
+  ! grep '^  note ' "$dir/out" || complain "a note for $grid"
+done
+
 if have_feature jansson; then
   for size in '4 8' '5 1' '4 27'; do
     for operator in fv2 fv4; do
