@@ -178,6 +178,19 @@ static double brick_sum(const mg_real_t *x, const mg_real_t *y, ptrdiff_t js, pt
   return sum;
 }
 
+/* Sum of a row of bricks that are single cells. */
+static void add_row(mg_sum_t *sum, const mg_real_t *x, const mg_real_t *y, int n) {
+  enum { MOST = 256 };
+  double term[MOST];
+  for (int first = 0; first < n; first += MOST) {
+    const int m = n - first < MOST ? n - first : MOST;
+#pragma omp simd
+    for (int i = 0; i < m; i++)
+      term[i] = y ? (double)x[first + i] * (double)y[first + i] : (double)x[first + i];
+    mg_sum_add_all(sum, term, m);
+  }
+}
+
 mg_status_t mg_cpu_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum) {
   const int u = mg_brick_width(v);
   for (int q = 0; q < v->n_patches; q++) {
@@ -188,12 +201,14 @@ mg_status_t mg_cpu_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_
       mg_sum_t mine = {{0}};
 #pragma omp for collapse(2)
       for (int k = 0; k < nk; k++)
-        for (int j = 0; j < nj; j++)
-          for (int i = 0; i < ni; i++) {
-            const mg_real_t *xb = mg_cell(p, x, i * u, j * u, k * u);
-            const mg_real_t *yb = y < 0 ? NULL : mg_cell(p, y, i * u, j * u, k * u);
-            mg_sum_add(&mine, brick_sum(xb, yb, p->jstride, p->kstride, u));
-          }
+        for (int j = 0; j < nj; j++) {
+          const mg_real_t *xb = mg_cell(p, x, 0, j * u, k * u);
+          const mg_real_t *yb = y < 0 ? NULL : mg_cell(p, y, 0, j * u, k * u);
+          if (u == 1) add_row(&mine, xb, yb, ni);
+          for (int i = 0; u > 1 && i < ni; i++)
+            mg_sum_add(&mine,
+                       brick_sum(xb + i * u, yb ? yb + i * u : NULL, p->jstride, p->kstride, u));
+        }
 #pragma omp critical(mg_cpu_dot_merge)
       mg_sum_merge(sum, &mine);
     }

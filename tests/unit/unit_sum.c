@@ -155,6 +155,27 @@ static void test_grouping(void) {
   }
 }
 
+/* Many terms at once: of one range, or of two, some of them far smaller than the others. */
+static void test_all_at_once(void) {
+  static double term[N_TERMS];
+  random_t r = {9};
+  for (int round = 0; round < 40 * N_RANGES; round++) {
+    const int *range = ranges[round % N_RANGES], *other = ranges[random_int(&r, 0, N_RANGES - 1)];
+    const int n = (int)random_int(&r, 1, N_TERMS);
+    mg_sum_t single = {{0}}, all = {{0}};
+    for (int i = 0; i < n; i++) {
+      const int *from = random_int(&r, 0, 9) > 0 ? range : other;
+      term[i] = random_int(&r, 0, 9) > 0 ? random_double(&r, from[0], from[1]) : 0.0;
+      mg_sum_add(&single, term[i]);
+    }
+    mg_sum_add_all(&all, term, n);
+    CHECK(same_number(&single, &all));
+    term[random_int(&r, 0, n - 1)] = random_int(&r, 0, 1) ? NAN : INFINITY;
+    mg_sum_add_all(&all, term, n);
+    CHECK(isnan(mg_sum_value(&all)));
+  }
+}
+
 static void test_normalized_digits(void) {
   random_t r = {4};
   for (int round = 0; round < 2 * N_RANGES; round++) {
@@ -261,6 +282,7 @@ int main(void) {
   test_against_long_number();
   test_order();
   test_grouping();
+  test_all_at_once();
   test_normalized_digits();
   test_room_for_terms();
   test_known_sums();
