@@ -139,7 +139,7 @@ if have_feature jansson; then
   if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
     own_matplotlib
     picture copy
-    picture wide roofline --json="$dir/a.json"
+    picture wide stride --json="$dir/a.json"
     is_json "$dir/a.json"
     picture --json=- reduce
     is_json "$dir/out" # stdout is the JSON alone
