@@ -231,7 +231,8 @@ if test "${HPGMG_SANITIZED:-no}" = no; then
   chmod +x "$dir/limited"
   HPGMG_FV=$dir/limited
   for ranks in $some; do
-    expect 4 "$too_large" "$ranks" 8 8 --device=cpu
+    # 6 GB per rank
+    expect 4 "$too_large" "$ranks" 7 64 --device=cpu
   done
 fi
 
