@@ -27,22 +27,21 @@ compare '
   --operator=7pt --smoother=symgs --krylov=cg --precision=mixed
 ' '
   1 1 6 1
-  1 2 5 8
   1 3 4 64
-  2 1 5 4
   2 3 4 32
-  3 1 4 22
+  3 1 4 22 --agglomerate-below=100
   5 1 4 13 --agglomerate-below=0
   8 1 5 1 --agglomerate-below=100000
-  8 1 4 8 --agglomerate-below=100
 '
 
-# Many ranks. 27 x 3 boxes also give a cube of 64.
+# More divisions and many ranks (fv2: mpi_many.sh). 27 x 3 boxes also give a cube of 64.
 compare '
-  --operator=fv2
   --operator=fv4 --boundary=periodic
 ' '
    1 2 5 8
+   2 1 5 4
+   3 1 4 22
+   8 1 4 8 --agglomerate-below=100
   27 1 4 3
   64 1 4 1
 '
