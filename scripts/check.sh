@@ -286,7 +286,7 @@ shell_style() {
 distcheck() {
   # shellcheck disable=SC2016 # make variable
   local tests='$(UNIT_TESTS) tests/cli/cli.sh tests/golden/golden.sh tests/io/dump.sh'
-  tests+=' tests/mpi/mpi_bit_identical.sh tests/scripts/docs.sh'
+  tests+=' tests/scripts/docs.sh'
   touch "$work/distcheck.start"
   make -C "$work/main" -j"$jobs" distcheck TESTS="$tests" DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O2 --with-cuda=no"
   [[ -e $top/.git ]] && have_command git || return 0
