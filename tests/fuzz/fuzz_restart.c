@@ -49,10 +49,13 @@ static mg_status_t look_for_fields(void) {
   int n;
   mg_params_defaults(&params);
   snprintf(params.coefficients, sizeof params.coefficients, "%s", path);
-  snprintf(params.rhs, sizeof params.rhs, "%s", path);
   const mg_status_t status =
       mg_input_coefficients_settings(&params, settings, &n, message, (int)sizeof message);
   if (status == MG_OK && n < 5) abort();
+  /* Beside an --rhs file, which may also state widths, that one sets the size. */
+  snprintf(params.rhs, sizeof params.rhs, "%s", path);
+  if (mg_input_rhs_settings(&params, settings, &n, message, (int)sizeof message) == MG_OK && n < 1)
+    abort();
   if (mg_input_open(&params, &input) == MG_OK && input.n[0] == 0) abort();
   return status;
 }
