@@ -86,8 +86,8 @@ static __device__ __forceinline__ double mg_sum_value_of_warp(unsigned long long
   double sign = 1.0, value = 0.0;
   int top = low;
   if (lane == 0) {
-    for (int pass = 0; pass < 2;
-         pass++) { /* if the sum is negative, again with all digits negated */
+    /* If the sum is negative, again with all digits negated. */
+    for (int pass = 0; pass < 2; pass++) {
       int64_t carry = 0;
       for (int d = low; d < end; d++) {
         const int64_t all = (pass ? -1 : 1) * (int64_t)digit[d] + carry;
