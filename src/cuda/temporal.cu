@@ -71,7 +71,9 @@ constexpr int SHARED_BYTES =
                    INTERPOLATED_BYTES<false, true>});
 #endif
 
-/* Whether every patch is large enough and has walls on all sides or `layers` ghost layers. */
+/* Whether every patch is large enough and has walls on all sides or `layers` ghost layers. If the
+ * number of cells along i is odd, the patch ends at a wall there, and the last pairs also write the
+ * ghosts outside it, which nothing reads. */
 bool patches_fit(const mg_view_t *v, int layers) {
   bool fit = v->ghost_layers >= layers || mg_walls_enclose(v);
   for (int q = 0; q < v->n_patches; q++) {

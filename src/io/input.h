@@ -55,7 +55,8 @@ typedef struct {
 } mg_input_t;
 
 /** Settings that the files of --coefficients and --rhs imply for other options, for
- *  mg_params_parse_with. Called by one rank. */
+ *  mg_params_parse_with. If both are named, the size is among those of the --rhs file, unless the
+ *  --coefficients file has stretched axes. Called by one rank. */
 MG_MUST_CHECK mg_status_t mg_input_coefficients_settings(const mg_params_t *params,
                                                          mg_setting_t settings[MG_MAX_SETTINGS],
                                                          int *n, char *message, int message_size);
