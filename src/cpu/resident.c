@@ -1,7 +1,7 @@
 /* A smooth as one pass through the caches (pass.c), with interpolation before it and residual
- * after it. Bytes per cell, for any number of steps: 48 (x read and written, f and three betas
- * read), 8 more if 1 / diagonal is read, 16 more if steps alternate between two vectors. Colored
- * steps of fv4 on rows of 8 m cells: smooth_split.c. */
+ * after it. Bytes per cell, for any number of steps: 56 (x read and written, f, three betas and
+ * 1 / diagonal read), 8 less if 1 / diagonal is computed, 16 more if steps alternate between two
+ * vectors. Colored steps of fv4 on rows of 8 m cells: smooth_split.c. */
 #include "base/alloc.h"
 #include "cpu/pass.h"
 #include "formulas/smoother.h"

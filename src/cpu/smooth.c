@@ -5,9 +5,10 @@
  * next).
  *
  * The diagonal can be summed from the betas, which are loaded anyway. Reading it from memory
- * instead makes a step a fifth slower; reading it from cache makes it a fifth faster. So the level
- * size decides. For fv4 the diagonal costs more to compute than to load, so it is read: 8 bytes
- * more. Wall ghosts are filled strip by strip, just before they are read. */
+ * instead makes a single step a fifth slower; reading it from cache saves a division, which makes a
+ * step a fifth to a half faster. So large levels store it only for passes (plan/plan_level.c), and
+ * it is read where it is stored. For fv4 the diagonal costs more to compute than to load, so it is
+ * read: 8 bytes more. Wall ghosts are filled strip by strip, just before they are read. */
 #include "cpu/cpu.h"
 #include "formulas/smoother.h"
 #include "formulas/stencil.h"
@@ -201,18 +202,16 @@ static const strips_t strips_7 = STRIPS_OF(7, first_7),
                       strips_fv4_varying = STRIPS_OF(fv4_varying, first_stored);
 #undef STRIPS_OF
 
-/* Loading 1 / diagonal from cache is faster than dividing. If alpha varies, 1 / diagonal is always
- * loaded. A large level may not store it (plan/plan_level.c). */
-static const strips_t *choose_strips(const mg_view_t *v, const mg_step_t *step) {
+/* If alpha varies, 1 / diagonal is always stored. */
+static const strips_t *choose_strips(const mg_view_t *v) {
   if (v->op == MG_OPERATOR_FV4) return v->alpha_varies ? &strips_fv4_varying : &strips_fv4;
   if (v->alpha_varies) return &strips_7_varying;
   const bool stored = v->n_patches > 0 && v->patch[0].vec[MG_DINV];
-  return stored && (step->l1 || v->cells < MG_STORED_DINV_MAX_CELLS) ? &strips_7_stored : &strips_7;
+  return stored ? &strips_7_stored : &strips_7;
 }
 
-static mg_cpu_rows_fn *choose_rows(const mg_view_t *v, const mg_step_t *step,
-                                   const mg_update_t *u) {
-  const strips_t *strips = choose_strips(v, step);
+static mg_cpu_rows_fn *choose_rows(const mg_view_t *v, const mg_update_t *u) {
+  const strips_t *strips = choose_strips(v);
   switch (u->form) {
   case MG_UPDATE_FIRST:
     return strips->first;
@@ -234,7 +233,7 @@ void mg_cpu_step_strip(const mg_view_t *v, int patch, int k, int j0, int j1, voi
 
 mg_cpu_step_t mg_cpu_step_of(const mg_view_t *v, const mg_sweep_t *sweep) {
   mg_cpu_step_t step = {.u = mg_update_of(sweep), .order = mg_operator_order(v)};
-  step.rows = choose_rows(v, sweep->step, &step.u);
+  step.rows = choose_rows(v, &step.u);
   return step;
 }
 

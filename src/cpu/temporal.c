@@ -107,11 +107,11 @@ static mg_patch_t grown(const mg_patch_t *patch, int layers) {
  * and the previous one in MG_TMP, except for colored steps in place. */
 static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *steps, int n,
                              int ghosts) {
-  const int64_t too_large_for_the_cache = INT64_MAX;
   for (int s = 0; s < n; s++) {
     mg_patch_t p = grown(&c->p, n - 1 - s + ghosts);
     mg_view_t one = view_of(v, &p);
-    one.cells = too_large_for_the_cache; /* forces 1 / diagonal from the betas, which have ghosts */
+    /* 1 / diagonal from the betas, which have ghosts. */
+    if (v->op != MG_OPERATOR_FV4) p.vec[MG_DINV] = NULL;
     const bool in_place = steps[s].colored && v->op != MG_OPERATOR_FV4;
     const int dst = in_place ? MG_U : MG_TMP;
     MG_TRY(mg_cpu_smooth(&one, &(mg_sweep_t){&steps[s], 1, MG_U, dst, dst, MG_NO_VECTOR},

@@ -13,8 +13,8 @@
 #include "formulas/vectors.h"
 #include <stdbool.h>
 
-/** From this number of cells per rank on, 7-point kernels compute 1 / diagonal, since levels exceed
- *  the cache. They do not store it then. */
+/** From this number of cells per rank on, levels exceed the cache: 7-point kernels compute
+ *  1 / diagonal, which is not stored then, except in passes on a CPU (plan/plan_level.c). */
 enum { MG_STORED_DINV_MAX_CELLS = 1 << 17 };
 
 /** One step of a smoother. The steps of one smooth are all colored, with equal c2, or none is. */

@@ -32,6 +32,10 @@ enum {
   MG_PASS_MAX_LAYERS = 16,
   MG_PASS_WITH_HALO_MIN_CELLS = 1 << 19,
   MG_PASS_FV4_MAX_PERCENT = 130,
+  /** The same percentage up to which the passes of fv2 and 7pt read 1 / diagonal from memory, in
+   *  0.8 to 0.9 times the time that they take if they compute it. With more ghosts, a run of 256^3
+   *  would need more than 80 bytes per cell. */
+  MG_PASS_DINV_MAX_PERCENT = 107,
   /** Cells per rank up to which a smooth on several GPUs exchanges ghosts once: 203^3. Its sweeps
    *  compute ghosts instead of receiving them, which costs larger levels more than it saves. Two
    *  H100s, F-cycles without and with it, ms: 160^3 1.21 and 1.19, 256^3 2.28 and 2.26. */

@@ -77,14 +77,15 @@ static bool splits_rows(const mg_level_plan_t *level, const smoother_t *smoother
          mg_cuboids_part(layout, 0).n[0] == layout->boxes[0];
 }
 
-/* Cells that a step of fv4's passes computes on average, in percent of the first rank's: with half
- * of the ghost layers at each side that is not a wall. Split rows have no such layers in i. */
+/* Cells that a step of a pass computes on average, in percent of the first rank's: with half of the
+ * ghost layers at each side that is not a wall. fv4's split rows have no such layers in i. */
 static double percent_with_ghosts(const mg_level_plan_t *level, const mg_params_t *params,
                                   const smoother_t *smoother, int layers) {
   const mg_layout_t *layout = &level->layout;
   const mg_cuboid_t part = mg_cuboids_part(layout, 0), cells = mg_layout_cells(layout, &part);
   double percent = 100.0;
-  for (int d = splits_rows(level, smoother) ? 1 : 0; d < 3; d++) {
+  const bool split = params->op == MG_OPERATOR_FV4 && splits_rows(level, smoother);
+  for (int d = split ? 1 : 0; d < 3; d++) {
     const int parts = (layout->boxes[d] + part.n[d] - 1) / part.n[d],
               sides = mg_params_is_periodic(params, d) || parts > 2 ? 2 : parts - 1;
     percent *= 1.0 + 0.5 * sides * layers / cells.n[d];
@@ -226,13 +227,22 @@ static void set_ghost_layers(mg_level_plan_t *level, const mg_level_plan_t *fine
   if (read > level->ghost_layers) level->ghost_layers = read;
 }
 
-/* Whether kernels compute 1 / diagonal on this level. On a CPU, a varying alpha is not read for it.
- */
-static bool computes_dinv(const mg_level_plan_t *level, const mg_params_t *params) {
-  const int64_t cells = cells_per_rank(level);
+/* True if a pass on a CPU reads 1 / diagonal: if ghosts need little memory. */
+static bool pass_reads_dinv(const mg_level_plan_t *level, const mg_params_t *params,
+                            const smoother_t *smoother) {
+  return level->resident && (!has_halo(level, params) ||
+                             percent_with_ghosts(level, params, smoother, level->ghost_layers) <=
+                                 MG_PASS_DINV_MAX_PERCENT);
+}
+
+/* Whether kernels compute 1 / diagonal on this level. On a CPU, they do not read a varying alpha
+ * for it. */
+static bool computes_dinv(const mg_level_plan_t *level, const mg_params_t *params,
+                          const smoother_t *smoother) {
   return params->op != MG_OPERATOR_FV4 && params->smoother != MG_SMOOTHER_L1JACOBI &&
-         cells >= MG_STORED_DINV_MAX_CELLS &&
-         (level->place == MG_PLACE_CUDA || (level->place == MG_PLACE_CPU && !params->alpha_varies));
+         cells_per_rank(level) >= MG_STORED_DINV_MAX_CELLS &&
+         (level->place == MG_PLACE_CUDA || (level->place == MG_PLACE_CPU && !params->alpha_varies &&
+                                            !pass_reads_dinv(level, params, smoother)));
 }
 
 static bool dumps(const mg_params_t *params, mg_field_t field) {
@@ -255,7 +265,7 @@ static unsigned unused_vectors(const mg_level_plan_t *level, const mg_params_t *
   const bool is_mixed = params->precision == MG_CLASS_MIXED,
              is_large = cells_per_rank(level) >= MG_STORED_DINV_MAX_CELLS;
   unsigned unused = 0;
-  if (computes_dinv(level, params) && (is_mixed || !dumps(params, MG_FIELD_DINV)))
+  if (computes_dinv(level, params, smoother) && (is_mixed || !dumps(params, MG_FIELD_DINV)))
     unused |= 1u << MG_DINV;
   if (level->place == MG_PLACE_CPU && params->op != MG_OPERATOR_FV4 && smoother->colored &&
       level->halves && (is_mixed || (is_large && !needs_tmp(level, params))))
@@ -322,8 +332,8 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
       level->vectors |= vectors_of_start(params, l) | volumes(params, l);
     if (params->alpha_varies) level->vectors |= 1u << MG_ALPHA;
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
-    if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);
     set_fused_sweeps(plan, level, params, &smoother);
+    if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);
     if (!is_bottom) {
       level->nests_coarse = can_access_coarse(level, params->memory) &&
                             mg_layouts_nest(&level->layout, &level[1].layout);

@@ -84,7 +84,7 @@ static void test_largest_that_fits(void) {
     int64_t boxes;
   } asked[] = {{5, 1000}, {10, 8}, {10, 1000}, {7, 1000}, {4, 1000000}, {9, 8}, {9, 27}};
   const int64_t rooms[] = {planned(4, 1),  planned(5, 8),    planned(5, 8) - 1, planned(5, 27) - 1,
-                           planned(6, 27), planned(8, 1),    planned(7, 64),    19000000000,
+                           planned(6, 27), planned(8, 1),    planned(7, 64),    22000000000,
                            planned(9, 1),  planned(9, 1) - 1};
   for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
     for (size_t j = 0; j < sizeof rooms / sizeof *rooms; j++) {
@@ -94,15 +94,15 @@ static void test_largest_that_fits(void) {
       check_sizes(&c, asked[i].log2_box_dim, rooms[j]);
     }
 
-  mg_memory_check_t c = find("too wide by far", 10, 8, 19000000000, INT64_MAX);
+  mg_memory_check_t c = find("too wide by far", 10, 8, 22000000000, INT64_MAX);
   CHECK_INT(c.largest.n, 704);
   CHECK_INT(c.largest.log2_box_dim, 6);
   CHECK_INT(c.largest.boxes_per_rank, 1331);
-  c = find("of the requested width", 9, 8, 19000000000, INT64_MAX);
+  c = find("of the requested width", 9, 8, 22000000000, INT64_MAX);
   CHECK_INT(c.largest.n, 704);
   CHECK_INT(c.same_width.n, 512);
   CHECK_INT(c.same_width.boxes_per_rank, 1);
-  c = find("the requested width is as good as any", 4, 1000000, 19000000000, INT64_MAX);
+  c = find("the requested width is as good as any", 4, 1000000, 22000000000, INT64_MAX);
   CHECK_INT(c.largest.n, 704);
   CHECK_INT(c.largest.log2_box_dim, 4);
 

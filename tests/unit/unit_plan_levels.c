@@ -213,15 +213,19 @@ static void check_hierarchy(int64_t ranks) {
     CHECK_INT(level->place, guard ? MG_PLACE_GUARD : MG_PLACE_CPU);
     const bool is_bottom = l + 1 == plan.n_levels, is_restricted = l == 1 || l == 2;
     const unsigned outer = params.krylov == MG_KRYLOV_CG && l <= 2 ? MG_VECTORS_OF_OUTER_CG : 0;
-    /* Large levels on a CPU compute 1 / diagonal, and smooth in place. */
+    /* Large levels on a CPU smooth in place, and compute 1 / diagonal, except in passes (with few
+     * ghosts, see test_stored_diagonal). */
     const bool is_large = level->place == MG_PLACE_CPU && !is_bottom &&
                           params.op != MG_OPERATOR_FV4 &&
                           mg_layout_n_cells(y) / y->n_ranks >= MG_STORED_DINV_MAX_CELLS;
-    const unsigned without =
-        is_large ? 1u << MG_DINV | (params.krylov == MG_KRYLOV_CG ? 0 : 1u << MG_TMP) : 0;
-    CHECK_INT(level->vectors, (MG_VECTORS_EVERY_LEVEL & ~without) |
-                                  (is_restricted ? 1u << MG_RESTRICTED_U : 0) | outer |
-                                  (is_bottom ? MG_VECTORS_OF_KRYLOV : 0));
+    const bool has_ghosts = y->n_ranks > 1 || params.boundary == MG_BOUNDARY_PERIODIC;
+    const unsigned dinv = 1u << MG_DINV, either = level->resident && has_ghosts ? dinv : 0,
+                   without = is_large ? (level->resident ? 0 : dinv) |
+                                            (params.krylov == MG_KRYLOV_CG ? 0 : 1u << MG_TMP)
+                                      : 0;
+    CHECK_INT(level->vectors | either, (MG_VECTORS_EVERY_LEVEL & ~without) | either |
+                                           (is_restricted ? 1u << MG_RESTRICTED_U : 0) | outer |
+                                           (is_bottom ? MG_VECTORS_OF_KRYLOV : 0));
     if (is_bottom)
       CHECK(!level->nests_coarse &&
             !coarser(y->box_dim, y->boxes[0], radius, smallest, &w, &m, &most));
@@ -356,6 +360,32 @@ static void test_useful_ranks(void) {
   CHECK_INT(above, 0);
 }
 
+/* Passes on large levels of a CPU store 1 / diagonal, unless ghosts need too much memory; single
+ * sweeps do not. */
+static void test_stored_diagonal(void) {
+  static const struct {
+    int log2, boxes, ranks, fused_sweeps;
+    mg_boundary_t boundary;
+    bool resident, stored;
+  } cases[] = {
+      {6, 8, 1, MG_MAX_FUSED_SWEEPS, MG_BOUNDARY_WALLS, true, true},
+      {6, 8, 1, 1, MG_BOUNDARY_WALLS, false, false},
+      {6, 4, 2, MG_MAX_FUSED_SWEEPS, MG_BOUNDARY_WALLS, true, true},
+      {7, 1, 8, MG_MAX_FUSED_SWEEPS, MG_BOUNDARY_WALLS, true, false},
+      {8, 1, 8, MG_MAX_FUSED_SWEEPS, MG_BOUNDARY_WALLS, true, true},
+      {6, 8, 1, MG_MAX_FUSED_SWEEPS, MG_BOUNDARY_PERIODIC, true, false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    set_size(cases[i].log2, cases[i].boxes);
+    params.op = MG_OPERATOR_FV2;
+    params.boundary = cases[i].boundary;
+    params.fused_sweeps = cases[i].fused_sweeps;
+    CHECK_INT(build(cases[i].ranks), MG_OK);
+    CHECK_INT(plan.level[0].resident, cases[i].resident);
+    CHECK_INT((plan.level[0].vectors & 1u << MG_DINV) != 0, cases[i].stored);
+  }
+}
+
 int main(void) {
   test_useful_ranks();
   test_size_rule();
@@ -364,5 +394,6 @@ int main(void) {
   test_many_sizes();
   test_impossible_sizes();
   test_largest_grids();
+  test_stored_diagonal();
   return TEST_RESULT();
 }
