@@ -352,7 +352,7 @@ $2"
   }
   cube bare ''
   cube unit "file['VTKHDF'].attrs['Spacing'] = [1 / 16] * 3"
-  cube ones "file['VTKHDF'].attrs['Spacing'] = [1.0] * 3"
+  cube ones "file['VTKHDF'].attrs['Spacing'] = [1, 1, 1]" # integers
   cube flat "file['VTKHDF'].attrs['Spacing'] = [1, 1, 0.5]"
   cube sides "file['boundary/x_low'] = np.ones((16, 16))"
   for names in 'unit ones:log2-box-dim = 4' 'bare flat:spacing = 1,1,0.5' 'ones sides:spacing = 1,1,1' \
@@ -363,6 +363,8 @@ $2"
     ok 1 --coefficients="$pair/$coefficients.hdf" --rhs="$pair/$rhs.hdf"
   done
   expect 3 'cell 0 in z has width 1 in --coefficients=.*, but 0.5 in --rhs=' 1 --coefficients="$pair/ones.hdf" --rhs="$pair/flat.hdf"
+  cube two "file['VTKHDF'].attrs['Spacing'] = [1, 1]"
+  expect 3 'Spacing must be 3 numbers' 1 --rhs="$pair/two.hdf"
   # A cube with values on sides is solved as with --cells.
   domain 'del file["grid"]; del file["boundary"]; del file["VTKHDF"]
 file["VTKHDF/CellData/f"] = np.ones((16, 16, 16)); file["boundary/x_low"] = np.ones((16, 16))'

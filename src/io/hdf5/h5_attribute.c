@@ -1,5 +1,6 @@
 /* Groups and their attributes. */
 #include "io/hdf5/h5_file.h"
+#include <stdio.h>
 #include <string.h>
 
 mg_status_t mg_h5_group(mg_h5_t *file, const char *path) {
@@ -65,21 +66,36 @@ mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *group, const char *na
   return MG_OK;
 }
 
-/* Open an attribute and check that it has n values of a class; the caller closes it. */
-static mg_status_t find(mg_h5_t *file, const char *group, const char *name, H5T_class_t class,
-                        int n, hid_t *attribute, size_t *size) {
+/* What an attribute's values must be. HDF5 converts integers to doubles. */
+typedef enum { STRING, INTEGERS, NUMBERS } values_t;
+
+static bool is_of(values_t values, hid_t type) {
+  const H5T_class_t class = H5Tget_class(type);
+  if (values == STRING) return class == H5T_STRING && H5Tis_variable_str(type) == 0;
+  return class == H5T_INTEGER || (values == NUMBERS && class == H5T_FLOAT);
+}
+
+static mg_status_t wrong_values(const mg_h5_t *file, const char *name, values_t values, int n) {
+  static const char *const names[] = {"string of fixed length", "integer", "number"};
+  char text[64];
+  snprintf(text, sizeof text, "must be %d %s%s", n, names[values], n == 1 ? "" : "s");
+  return mg_h5_wrong(file, name, text);
+}
+
+/* Open an attribute and check that it has n values; the caller closes it. */
+static mg_status_t find(mg_h5_t *file, const char *group, const char *name, values_t values, int n,
+                        hid_t *attribute, size_t *size) {
   *attribute = H5Aopen_by_name(file->id, group, name, H5P_DEFAULT, H5P_DEFAULT);
   if (*attribute < 0) return mg_h5_failed(file, "find the dump attribute", name);
   const hid_t type = H5Aget_type(*attribute), space = H5Aget_space(*attribute);
-  const bool good = type >= 0 && space >= 0 && H5Tget_class(type) == class &&
-                    (class != H5T_STRING || H5Tis_variable_str(type) == 0) &&
-                    H5Sget_simple_extent_npoints(space) == n;
+  const bool good =
+      type >= 0 && space >= 0 && is_of(values, type) && H5Sget_simple_extent_npoints(space) == n;
   *size = type >= 0 ? H5Tget_size(type) : 0;
   if (type >= 0) (void)H5Tclose(type);
   if (space >= 0) (void)H5Sclose(space);
   if (good) return MG_OK;
   (void)H5Aclose(*attribute);
-  return mg_h5_wrong(file, name, "has the wrong type or size for a dump of hpgmg-fv");
+  return wrong_values(file, name, values, n);
 }
 
 static mg_status_t get(mg_h5_t *file, const char *name, hid_t attribute, hid_t type, void *values) {
@@ -94,7 +110,7 @@ mg_status_t mg_h5_get_text(mg_h5_t *file, const char *group, const char *name, c
   hid_t attribute;
   size_t length = 0;
   if (!file) return MG_OK;
-  MG_TRY(find(file, group, name, H5T_STRING, 1, &attribute, &length));
+  MG_TRY(find(file, group, name, STRING, 1, &attribute, &length));
   if (length >= (size_t)size) {
     (void)H5Aclose(attribute);
     return mg_h5_wrong(file, name, "is too long for a dump of hpgmg-fv");
@@ -111,7 +127,7 @@ mg_status_t mg_h5_get_integers(mg_h5_t *file, const char *group, const char *nam
   hid_t attribute;
   size_t size;
   if (!file) return MG_OK;
-  MG_TRY(find(file, group, name, H5T_INTEGER, n, &attribute, &size));
+  MG_TRY(find(file, group, name, INTEGERS, n, &attribute, &size));
   return get(file, name, attribute, H5T_NATIVE_INT64, values);
 }
 
@@ -120,6 +136,6 @@ mg_status_t mg_h5_get_doubles(mg_h5_t *file, const char *group, const char *name
   hid_t attribute;
   size_t size;
   if (!file) return MG_OK;
-  MG_TRY(find(file, group, name, H5T_FLOAT, n, &attribute, &size));
+  MG_TRY(find(file, group, name, NUMBERS, n, &attribute, &size));
   return get(file, name, attribute, H5T_NATIVE_DOUBLE, values);
 }
