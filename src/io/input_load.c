@@ -9,6 +9,7 @@
 #include "io/input.h"
 #include "io/slabs.h"
 #include "level/ops.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@ typedef struct {
   int32_t n[3];   /* cells in i, j, k */
   bool is_signed; /* f: any sign, or zero */
   bool may_be_0;  /* alpha */
+  int direction;  /* of a face field */
+  bool closed[2]; /* sides of a face field's direction with Neumann's condition */
   uint64_t *want; /* expected checksums of a round's planes */
   float *floats;  /* one plane */
   double *cells;  /* a round's planes and the plane below them, for cell-centered betas */
@@ -56,12 +59,23 @@ static bool is_allowed(const field_t *f, double value) {
   return (value >= min_value && value <= max_value) || (f->may_be_0 && value == 0.0);
 }
 
-/* Record the first invalid cell of the first plane that has one. */
-static void blame(field_t *f, const double *cells, int32_t row, int32_t plane, bool wall) {
+/* Whether value c of a plane, or of the upper wall, is a face with Neumann's condition. Nothing
+ * reads its beta, which is 0 in dumps. */
+static bool is_closed(const field_t *f, int64_t c, int32_t plane, bool wall) {
+  if (wall) return f->closed[1];
+  return f->closed[0] && (f->direction == 0   ? c % f->n[0] == 0
+                          : f->direction == 1 ? c < f->n[0]
+                                              : plane == 0);
+}
+
+/* Record the first invalid one of n values of the first plane that has one. */
+static void blame(field_t *f, const double *cells, int64_t n, int32_t row, int32_t plane,
+                  bool wall) {
   int64_t c = 0;
   if (f->bad_plane < f->n[2]) return;
-  while (is_allowed(f, cells[c]))
+  while (c < n && (is_allowed(f, cells[c]) || (cells[c] == 0.0 && is_closed(f, c, plane, wall))))
     c++;
+  if (c == n) return;
   f->bad_plane = plane;
   f->bad_cell = c;
   f->bad_row = row;
@@ -73,19 +87,20 @@ static void blame(field_t *f, const double *cells, int32_t row, int32_t plane, b
 static void check_values(field_t *f, const double *cells, int64_t n, int32_t row, int32_t plane,
                          bool wall) {
   const double lowest = f->is_signed ? -max_value : min_value;
-  const double other = f->may_be_0 ? 0.0 : lowest; /* one more allowed value */
+  const double other = f->may_be_0 ? 0.0 : lowest;                   /* one more allowed value */
+  const double least = f->closed[0] || f->closed[1] ? DBL_MIN : 0.0; /* of those that count */
   double smallest = f->smallest, largest = f->largest;
   int64_t bad = 0;
 #pragma omp parallel for simd reduction(min : smallest) reduction(max : largest) reduction(+ : bad)
   for (int64_t c = 0; c < n; c++) {
     const double size = fabs(cells[c]);
-    smallest = size < smallest ? size : smallest;
+    smallest = size < smallest && size >= least ? size : smallest;
     largest = size > largest ? size : largest;
     bad += !((cells[c] >= lowest && cells[c] <= max_value) || cells[c] == other); /* NaN too */
   }
   f->smallest = smallest;
   f->largest = largest;
-  if (bad > 0) blame(f, cells, row, plane, wall);
+  if (bad > 0) blame(f, cells, n, row, plane, wall);
 }
 
 /* Compare with the checksum in the file, computed from the values as stored there. */
@@ -229,6 +244,9 @@ static mg_status_t read_walls(field_t *f, int d) {
 }
 
 static mg_status_t read_faces(field_t *f, int d) {
+  f->direction = d;
+  for (int side = 0; side < 2; side++)
+    f->closed[side] = f->h->level[0].store.view.side[d][side] == MG_WALL_NEUMANN;
   memset(f->wall, 0, (size_t)f->faces * sizeof *f->wall);
   for (int round = 0; round < mg_slabs_rounds(f->slabs); round++) {
     mg_slab_t slab;

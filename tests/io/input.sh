@@ -382,6 +382,14 @@ rm -f "$dir/bad.hdf"
 cells "$dir/bad.hdf" alpha '16 16 16' 0
 ok 1 --coefficients="$dir/bad.hdf"
 expect 3 'alpha is 0 in all cells; without Dirichlet walls, remove alpha' 1 --coefficients="$dir/bad.hdf" --boundary=periodic
+# In dumps, beta is 0 on faces with Neumann's condition.
+closed=neumann,neumann,dirichlet,neumann,neumann,dirichlet
+ok 1 --cells=16x12x10 --boundary=$closed --verify-only --dump="$dir/closed.hdf" --dump-fields=f,beta_i,beta_j,beta_k
+ok 1 --coefficients="$dir/closed.hdf" --rhs="$dir/closed.hdf" --boundary=$closed --rtol=1e-9
+expect 3 'beta_j has 0 on the upper boundary, at \[0\]\[0\]; it must be from 1e-60 to 1e60' 1 \
+  --coefficients="$dir/closed.hdf" --boundary=neumann,neumann,dirichlet,dirichlet,neumann,dirichlet
+expect 3 'beta_i has 0 in plane 0, at \[0\]\[0\]\[0\]' 1 --coefficients="$dir/closed.hdf" --boundary=dirichlet
+rm "$dir/closed.hdf"
 cells "$dir/bad.hdf" beta_i '16 16 16' 1
 expect 3 'has 1 of beta_i, beta_j and beta_k; all three are required' 1 --coefficients="$dir/bad.hdf"
 cells "$dir/bad.hdf" beta_j '16 16 16' 1
