@@ -227,12 +227,14 @@ static void set_ghost_layers(mg_level_plan_t *level, const mg_level_plan_t *fine
   if (read > level->ghost_layers) level->ghost_layers = read;
 }
 
-/* True if a pass on a CPU reads 1 / diagonal: if ghosts need little memory. */
+/* True if a pass on a CPU reads 1 / diagonal: if ghosts need little memory, and not in mixed
+ * precision, which needs more anyway. */
 static bool pass_reads_dinv(const mg_level_plan_t *level, const mg_params_t *params,
                             const smoother_t *smoother) {
-  return level->resident && (!has_halo(level, params) ||
-                             percent_with_ghosts(level, params, smoother, level->ghost_layers) <=
-                                 MG_PASS_DINV_MAX_PERCENT);
+  return level->resident && params->precision == MG_CLASS_DOUBLE &&
+         (!has_halo(level, params) ||
+          percent_with_ghosts(level, params, smoother, level->ghost_layers) <=
+              MG_PASS_DINV_MAX_PERCENT);
 }
 
 /* Whether kernels compute 1 / diagonal on this level. On a CPU, they do not read a varying alpha
