@@ -246,7 +246,8 @@ static mg_status_t read_walls(field_t *f, int d) {
 static mg_status_t read_faces(field_t *f, int d) {
   f->direction = d;
   for (int side = 0; side < 2; side++)
-    f->closed[side] = f->h->level[0].store.view.side[d][side] == MG_WALL_NEUMANN;
+    f->closed[side] = f->h->level[0].store.view.side[d][side] == MG_WALL_NEUMANN &&
+                      !mg_is_robin(&f->h->params.condition[d][side]);
   memset(f->wall, 0, (size_t)f->faces * sizeof *f->wall);
   for (int round = 0; round < mg_slabs_rounds(f->slabs); round++) {
     mg_slab_t slab;

@@ -388,7 +388,9 @@ ok 1 --cells=16x12x10 --boundary=$closed --verify-only --dump="$dir/closed.hdf" 
 ok 1 --coefficients="$dir/closed.hdf" --rhs="$dir/closed.hdf" --boundary=$closed --rtol=1e-9
 expect 3 'beta_j has 0 on the upper boundary, at \[0\]\[0\]; it must be from 1e-60 to 1e60' 1 \
   --coefficients="$dir/closed.hdf" --boundary=neumann,neumann,dirichlet,dirichlet,neumann,dirichlet
-expect 3 'beta_i has 0 in plane 0, at \[0\]\[0\]\[0\]' 1 --coefficients="$dir/closed.hdf" --boundary=dirichlet
+for open in dirichlet robin:1:1; do
+  expect 3 'beta_i has 0 in plane 0, at \[0\]\[0\]\[0\]' 1 --coefficients="$dir/closed.hdf" --boundary=$open
+done
 rm "$dir/closed.hdf"
 cells "$dir/bad.hdf" beta_i '16 16 16' 1
 expect 3 'has 1 of beta_i, beta_j and beta_k; all three are required' 1 --coefficients="$dir/bad.hdf"
