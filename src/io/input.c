@@ -236,7 +236,8 @@ static bool is_cube_of_cubes(const mg_input_t *input) {
   return mg_is_cube(input->n) && fabs(h[1] - h[0]) <= tolerance && fabs(h[2] - h[0]) <= tolerance;
 }
 
-/* Whether the files are solved in boxes, as the unit cube, whatever the width of their cells. */
+/* Whether the files are solved in boxes, as the unit cube. The width of their cells is ignored
+ * then. */
 static bool is_unit_cube(const mg_params_t *params, const mg_input_t *input) {
   int64_t below, above;
   mg_plan_nearest_sizes(input->n[0], &below, &above);

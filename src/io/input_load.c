@@ -88,7 +88,7 @@ static void check_values(field_t *f, const double *cells, int64_t n, int32_t row
                          bool wall) {
   const double lowest = f->is_signed ? -max_value : min_value;
   const double other = f->may_be_0 ? 0.0 : lowest;                   /* one more allowed value */
-  const double least = f->closed[0] || f->closed[1] ? DBL_MIN : 0.0; /* of those that count */
+  const double least = f->closed[0] || f->closed[1] ? DBL_MIN : 0.0; /* skips closed faces */
   double smallest = f->smallest, largest = f->largest;
   int64_t bad = 0;
 #pragma omp parallel for simd reduction(min : smallest) reduction(max : largest) reduction(+ : bad)

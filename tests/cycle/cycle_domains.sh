@@ -22,7 +22,7 @@ check() {
 
 check cycle_domains random "$((${CASES:-200} * 3 / 5))" "${SEED:-37}"
 check cycle_domains files "$((${CASES:-200} / 5))" "${SEED:-37}"
-# The last case, with the digits of one rank on several and on the guard backend.
+# The last case: norms on several ranks and on the guard backend equal those of one rank.
 digits() {
   # shellcheck disable=SC2046 # words
   ok "$1" $(cat case.txt) --rtol=1e-10 --max-cycles=200 --verify-only --device="$2"

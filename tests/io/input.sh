@@ -343,7 +343,7 @@ with h5py.File(sys.argv[1], "w") as file:
   ok 1 --coefficients="$pair/equal.hdf" --rhs="$pair/other.hdf" --lengths=1,1,1
   expect 2 'spacing cannot be combined with a file that has /grid' 1 --coefficients="$pair/stretched.hdf" \
     --rhs="$pair/bare.hdf" --spacing=1,1,1
-  # Cubes of 16^3 cubic cells are the unit cube, whatever their widths, unless the other file says more.
+  # Cubes of 16^3 cubic cells of any width are the unit cube, unless the other file has more than cubic cells.
   cube() {
     domain "del file['VTKHDF'], file['grid'], file['boundary']
 file['VTKHDF/CellData/f'] = file['VTKHDF/CellData/beta'] = np.ones((16, 16, 16))
