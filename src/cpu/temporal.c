@@ -4,6 +4,7 @@
  * layers. It is the oracle for fused sweeps on a device, and tests the layers above without one. */
 #include "base/alloc.h"
 #include "cpu/cpu.h"
+#include "formulas/transfer.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,13 +67,13 @@ static int boxes_of(const mg_view_t *v, const mg_patch_t *p, int layers, mg_regi
   return n;
 }
 
-/* The cells of a box of a patch, or of its coarsened patch if ratio is 2, as a patch. */
-static mg_patch_t cut(const mg_patch_t *patch, const box_t *b, int ratio) {
+/* The cells of a box of a patch, as a patch. */
+static mg_patch_t cut(const mg_patch_t *patch, const box_t *b) {
   mg_patch_t p = *patch;
   const ptrdiff_t stride[3] = {1, p.jstride, p.kstride};
   ptrdiff_t shift = 0;
   for (int d = 0; d < 3; d++) {
-    const int32_t first = b->first[d] / ratio, end = b->end[d] / ratio;
+    const int32_t first = b->first[d], end = b->end[d];
     if (first > 0) p.wall[d][0] = MG_WALL_NONE;
     if (end < p.n[d]) p.wall[d][1] = MG_WALL_NONE;
     p.lo[d] += first;
@@ -103,6 +104,17 @@ static mg_patch_t grown(const mg_patch_t *patch, int layers) {
   return mg_patch_grown(patch, (const int[3]){layers, layers, layers}, sizeof(mg_real_t));
 }
 
+/* The coarse cells of a box of patch q. It separates no pairs. */
+static box_t coarse_box(const mg_view_t *v, int q, const mg_view_t *coarse, const box_t *b) {
+  box_t half;
+  for (int d = 0; d < 3; d++) {
+    const int32_t lo = v->patch[q].lo[d], coarse_lo = coarse->patch[q].lo[d];
+    half.first[d] = mg_coarse_cells(&v->single[d], lo + b->first[d]) - coarse_lo;
+    half.end[d] = mg_coarse_cells(&v->single[d], lo + b->end[d]) - coarse_lo;
+  }
+  return half;
+}
+
 /* Run the steps on the copies. The last iterate ends in MG_U, with `ghosts` valid layers of ghosts,
  * and the previous one in MG_TMP, except for colored steps in place. */
 static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *steps, int n,
@@ -125,10 +137,10 @@ static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *ste
 }
 
 /* Restrict the residual of the result in a box to patch q of `coarse`, or raise *norm to its
- * maximum. */
+ * maximum. The previous iterate is replaced. */
 static mg_status_t use_residual(const mg_view_t *v, const copy_t *c, int q, const box_t *box,
                                 mg_cpu_residual_use_t use) {
-  mg_patch_t p = cut(&c->p, box, 1);
+  mg_patch_t p = cut(&c->p, box);
   const mg_view_t fine = view_of(v, &p);
   if (!use.coarse) {
     double norm;
@@ -136,9 +148,11 @@ static mg_status_t use_residual(const mg_view_t *v, const copy_t *c, int q, cons
     if (!isnan(*use.norm) && !(norm <= *use.norm)) *use.norm = norm;
     return MG_OK;
   }
-  mg_patch_t half = cut(&use.coarse->patch[q], box, 2);
+  const box_t half_box = coarse_box(v, q, use.coarse, box);
+  mg_patch_t half = cut(&use.coarse->patch[q], &half_box);
   const mg_view_t coarse = view_of(use.coarse, &half);
-  return mg_cpu_residual_restrict(&fine, MG_U, MG_F, &coarse, use.dst);
+  MG_TRY(mg_cpu_residual(&fine, MG_TMP, MG_U, MG_F));
+  return mg_cpu_restrict_cells(&fine, MG_TMP, &coarse, use.dst);
 }
 
 /* Write the results of a region: the last iterates and, if `use` is not NULL, the residual. */
@@ -149,7 +163,7 @@ static mg_status_t store_region(const mg_view_t *v, const copy_t *c, int q, cons
             even = layers + layers % 2, /* whole coarse cells */
       n = boxes_of(v, &v->patch[q], even, region, box);
   for (int b = 0; b < n; b++) {
-    const mg_patch_t from = cut(&c->p, &box[b], 1), to = cut(&v->patch[q], &box[b], 1);
+    const mg_patch_t from = cut(&c->p, &box[b]), to = cut(&v->patch[q], &box[b]);
     store_copy(&from, MG_U, &to, sweep->dst);
     if (sweep->previous_out >= 0) store_copy(&from, MG_TMP, &to, sweep->previous_out);
     if (use) MG_TRY(use_residual(v, c, q, &box[b], *use));
@@ -157,42 +171,41 @@ static mg_status_t store_region(const mg_view_t *v, const copy_t *c, int q, cons
   return MG_OK;
 }
 
-/* Interpolate from coarse patch q to a new array around the cells and ghosts of fine patch p, which
- * becomes its MG_U. p has twice the `layers` of ghosts that are interpolated from. */
-static mg_status_t interpolate_around(const mg_view_t *v, int q, int layers,
-                                      const mg_cpu_source_t *source, mg_patch_t *p) {
-  const int order = source->kind == MG_INTERPOLATE_V2 ? 2 : 1;
-  p->vec[MG_U] = NULL;
+/* P src in a cell of the level, from a coarse patch with valid ghosts. */
+static mg_real_t interpolated(const mg_view_t *v, const mg_patch_t *coarse,
+                              const mg_cpu_source_t *source, const int32_t cell[3]) {
+  int32_t at[3];
+  int side[3];
+  for (int d = 0; d < 3; d++) {
+    const mg_child_t child = mg_child(&v->single[d], v->n[d], mg_is_periodic(v, d), cell[d]);
+    at[d] = child.parent - coarse->lo[d];
+    side[d] = child.side;
+  }
+  const mg_real_t *x = mg_cell(coarse, source->src, at[0], at[1], at[2]);
+  return source->kind == MG_INTERPOLATE_P0
+             ? *x
+             : mg_interpolate_child(source->kind == MG_INTERPOLATE_P1, x, coarse->jstride,
+                                    coarse->kstride, side);
+}
+
+/* Add P src to the ghosts and cells of a copy that n steps read, or replace them by P src. */
+static mg_status_t interpolate_copy(const mg_view_t *v, const copy_t *c, int q, int n, bool add,
+                                    const mg_cpu_source_t *source) {
+  const mg_patch_t p = grown(&c->p, mg_layers_of_steps(v->radius, n));
   mg_patch_t half = source->coarse->patch[q];
   mg_view_t coarse = view_of(source->coarse, &half);
   /* Ghosts outside walls are needed next to every ghost layer, not only next to the layers of A. */
   coarse.radius = coarse.ghost_layers;
-  MG_TRY(mg_cpu_fill_wall_ghosts(&coarse, source->src, order));
-  half = grown(&half, layers);
-  p->jstride = p->n[0];
-  p->kstride = p->jstride * p->n[1];
-  MG_TRY(mg_new(&p->vec[MG_U], p->kstride * p->n[2], "interpolated cells"));
-  const mg_view_t fine = view_of(v, p);
-  return mg_cpu_interpolate(&coarse, source->src, &fine, MG_U, source->kind, false);
-}
-
-/* Add P src to the ghosts and cells of a copy that n steps read, or replace them by P src. */
-static mg_status_t interpolate_copy(const mg_view_t *v, copy_t *c, int q, int n, bool add,
-                                    const mg_cpu_source_t *source) {
-  const int layers = mg_coarse_layers_of_steps(n) - 1;
-  const mg_patch_t read = grown(&c->p, mg_layers_of_steps(v->radius, n));
-  mg_patch_t p = grown(&c->p, 2 * layers);
-  const mg_status_t status = interpolate_around(v, q, layers, source, &p);
-  for (int k = 0; k < read.n[2] && status == MG_OK; k++)
-    for (int j = 0; j < read.n[1]; j++) {
-      mg_real_t *x = mg_cell(&read, MG_U, 0, j, k);
-      const mg_real_t *from = mg_cell(&p, MG_U, read.lo[0] - p.lo[0], j + read.lo[1] - p.lo[1],
-                                      k + read.lo[2] - p.lo[2]);
-      for (int i = 0; i < read.n[0]; i++)
-        x[i] = add ? x[i] + from[i] : from[i];
-    }
-  free(p.vec[MG_U]);
-  return status;
+  MG_TRY(mg_cpu_fill_wall_ghosts(&coarse, source->src, source->kind == MG_INTERPOLATE_V2 ? 2 : 1));
+  for (int k = 0; k < p.n[2]; k++)
+    for (int j = 0; j < p.n[1]; j++)
+      for (int i = 0; i < p.n[0]; i++) {
+        mg_real_t *x = mg_cell(&p, MG_U, i, j, k);
+        const mg_real_t value = interpolated(
+            v, &half, source, (const int32_t[3]){p.lo[0] + i, p.lo[1] + j, p.lo[2] + k});
+        *x = add ? *x + value : value;
+      }
+  return MG_OK;
 }
 
 static mg_status_t smooth_patch(const mg_view_t *v, int q, const mg_sweep_t *sweep,

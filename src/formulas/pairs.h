@@ -23,8 +23,12 @@ MG_INLINE int32_t mg_singles_below(const mg_singles_t *s, int32_t cell) {
   return below;
 }
 
+/** Without branches, at which ptxas of CUDA 13.0 fails in large kernels. */
 MG_INLINE bool mg_is_single(const mg_singles_t *s, int32_t cell) {
-  return (cell >= s->begin[0] && cell < s->end[0]) || (cell >= s->begin[1] && cell < s->end[1]);
+  bool single = false;
+  for (int r = 0; r < 2; r++)
+    single |= (uint32_t)(cell - s->begin[r]) < (uint32_t)(s->end[r] - s->begin[r]);
+  return single;
 }
 
 /** Coarse cell of a cell. */

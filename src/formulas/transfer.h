@@ -39,17 +39,18 @@ MG_INLINE mg_real_t mg_child_weight(const int32_t n[3], const int32_t n_coarse[3
   return weight;
 }
 
-/** Sum of the values of some children.
+/** Sum of the values of some children, in the order of mg_mean8.
  *  @param[in] x           the first one
- *  @param[in] ni, nj, nk  children in i, j, k */
+ *  @param[in] ni, nj, nk  children in i, j, k: 1 or 2 */
 MG_INLINE mg_real_t mg_sum_children(const mg_real_t *x, ptrdiff_t js, ptrdiff_t ks, int ni, int nj,
                                     int nk) {
-  mg_real_t sum = MG_REAL(0.0);
-  for (int k = 0; k < nk; k++)
-    for (int j = 0; j < nj; j++)
-      for (int i = 0; i < ni; i++)
-        sum = sum + x[i + j * js + k * ks];
-  return sum;
+  mg_real_t plane[2] = {MG_REAL(0.0), MG_REAL(0.0)};
+  for (int k = 0; k < nk; k++) {
+    const mg_real_t *r0 = x + k * ks, *r1 = r0 + (nj - 1) * js;
+    const mg_real_t low = ni > 1 ? r0[0] + r0[1] : r0[0], high = ni > 1 ? r1[0] + r1[1] : r1[0];
+    plane[k] = nj > 1 ? low + high : low;
+  }
+  return nk > 1 ? plane[0] + plane[1] : plane[0];
 }
 
 /** Beta of a coarse face normal to d.
@@ -78,6 +79,31 @@ MG_INLINE int mg_child_side(const mg_singles_t *s, int32_t n, int32_t cell) {
   if (mg_is_single(s, cell)) return 0;
   if ((cell - below) % 2 != 0) return 1;
   return cell == n - 1 ? 0 : -1;
+}
+
+/** Coarse cell of a cell, and where the cell is in it (mg_child_side). */
+typedef struct {
+  int32_t parent;
+  int side;
+} mg_child_t;
+
+/** Any cell of a direction as a child. Beyond a period, cells repeat; beyond a wall each is alone.
+ *  @param[in] cell  in the level; may be a ghost, by less than n cells */
+MG_INLINE mg_child_t mg_child(const mg_singles_t *s, int32_t n, bool periodic, int32_t cell) {
+  const int32_t n_coarse = mg_coarse_cells(s, n),
+                beyond = cell < 0    ? -1
+                         : cell >= n ? 1
+                                     : 0,
+                inside = cell - beyond * n;
+  mg_child_t child;
+  if (beyond != 0 && !periodic) {
+    child.parent = cell < 0 ? cell : cell - n + n_coarse;
+    child.side = 0;
+    return child;
+  }
+  child.parent = mg_parent(s, inside) + beyond * n_coarse;
+  child.side = mg_child_side(s, n, inside);
+  return child;
 }
 
 /** P1 or V2 in one direction. */
