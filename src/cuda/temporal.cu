@@ -63,7 +63,7 @@ constexpr size_t RESIDUAL_BYTES =
     with_residual_t<shape_t<COLORED, MG_MAX_FUSED_SWEEPS, false>, RESIDUAL_NORM>::BYTES;
 template <bool COLORED, bool VARIES>
 constexpr size_t INTERPOLATED_BYTES =
-    interpolated_t<shape_t<COLORED, MG_MAX_FUSED_SWEEPS, VARIES>>::BYTES;
+    interpolated_t<shape_t<COLORED, MG_MAX_FUSED_SWEEPS, VARIES>, INPUT_FROM_PARENTS>::BYTES;
 constexpr int SHARED_BYTES =
     (int)std::max({BYTES<true, false>, BYTES<true, true>, BYTES<false, false>, BYTES<false, true>,
                    RESIDUAL_BYTES<true>, RESIDUAL_BYTES<false>, INTERPOLATED_BYTES<true, false>,
@@ -126,7 +126,11 @@ bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n) {
 }
 
 bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, int n) {
-  return v->op != MG_OPERATOR_FV4 && mg_cuda_can_fuse(v, n) &&
+  /* A tile has room for half as many coarse cells as fine ones along i and j. */
+  bool fits = true;
+  for (int d = 0; d < 2; d++)
+    fits = fits && coarse->n[d] == (v->n[d] + 1) / 2;
+  return fits && v->op != MG_OPERATOR_FV4 && mg_cuda_can_fuse(v, n) &&
          (coarse->ghost_layers >= mg_coarse_layers_of_steps(n) || mg_walls_enclose(v));
 }
 
@@ -160,20 +164,20 @@ launch_t *launch_without_residual(form_t form, int n, bool varies) {
   return launches[form][n - 2][varies];
 }
 
-launch_t *launch_interpolated(form_t form, int n, bool varies) {
+template <input_t INPUT> launch_t *launch_interpolated(form_t form, int n, bool varies) {
   static launch_t *const launches[N_FORMS][2][2] = {
-      {{launch<interpolated_t<shape_t<false, 2, false>>>,
-        launch<interpolated_t<shape_t<false, 2, true>>>},
-       {launch<interpolated_t<shape_t<false, 3, false>>>,
-        launch<interpolated_t<shape_t<false, 3, true>>>}},
-      {{launch<interpolated_t<shape_t<true, 2, false>>>,
-        launch<interpolated_t<shape_t<true, 2, true>>>},
-       {launch<interpolated_t<shape_t<true, 3, false>>>,
-        launch<interpolated_t<shape_t<true, 3, true>>>}},
-      {{launch<interpolated_t<weighted_shape_t<2, false>>>,
-        launch<interpolated_t<weighted_shape_t<2, true>>>},
-       {launch<interpolated_t<weighted_shape_t<3, false>>>,
-        launch<interpolated_t<weighted_shape_t<3, true>>>}}};
+      {{launch<interpolated_t<shape_t<false, 2, false>, INPUT>>,
+        launch<interpolated_t<shape_t<false, 2, true>, INPUT>>},
+       {launch<interpolated_t<shape_t<false, 3, false>, INPUT>>,
+        launch<interpolated_t<shape_t<false, 3, true>, INPUT>>}},
+      {{launch<interpolated_t<shape_t<true, 2, false>, INPUT>>,
+        launch<interpolated_t<shape_t<true, 2, true>, INPUT>>},
+       {launch<interpolated_t<shape_t<true, 3, false>, INPUT>>,
+        launch<interpolated_t<shape_t<true, 3, true>, INPUT>>}},
+      {{launch<interpolated_t<weighted_shape_t<2, false>, INPUT>>,
+        launch<interpolated_t<weighted_shape_t<2, true>, INPUT>>},
+       {launch<interpolated_t<weighted_shape_t<3, false>, INPUT>>,
+        launch<interpolated_t<weighted_shape_t<3, true>, INPUT>>}}};
   return launches[form][n - 2][varies];
 }
 
@@ -184,9 +188,10 @@ form_t form_of(const mg_sweep_t *sweep) {
 
 launch_t *launch_of(const mg_view_t *v, const mg_sweep_t *sweep, residual_use_t use) {
   const form_t form = form_of(sweep);
-  if (use == RESIDUAL_UNUSED) return launch_without_residual(form, sweep->n, v->alpha_varies);
-  if (use == RESIDUAL_NORM) return launch_with_residual<RESIDUAL_NORM>(form, sweep->n);
-  return launch_with_residual<RESIDUAL_RESTRICTED>(form, sweep->n);
+  return use == RESIDUAL_UNUSED       ? launch_without_residual(form, sweep->n, v->alpha_varies)
+         : use == RESIDUAL_NORM       ? launch_with_residual<RESIDUAL_NORM>(form, sweep->n)
+         : use == RESIDUAL_TO_PARENTS ? launch_with_residual<RESIDUAL_TO_PARENTS>(form, sweep->n)
+                                      : launch_with_residual<RESIDUAL_RESTRICTED>(form, sweep->n);
 }
 } // namespace
 
@@ -199,14 +204,16 @@ static mg_status_t check_steps(const mg_sweep_t *sweep) {
 mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                  bool residual, const mg_view_t *coarse, mg_vector_t dst) {
   MG_TRY(check_steps(sweep));
-  launch_t *const launch_patch = launch_of(v, sweep,
-                                           !residual ? RESIDUAL_UNUSED
-                                           : coarse  ? RESIDUAL_RESTRICTED
-                                                     : RESIDUAL_NORM);
+  const residual_use_t use = !residual                     ? RESIDUAL_UNUSED
+                             : !coarse                     ? RESIDUAL_NORM
+                             : mg_doubles(v->n, coarse->n) ? RESIDUAL_RESTRICTED
+                                                           : RESIDUAL_TO_PARENTS;
+  launch_t *const launch_patch = launch_of(v, sweep, use);
   for (int q = 0; q < v->n_patches; q++) {
     job_t job = job_of(v, q, sweep);
     job.maximum = mg_cuda.reduction;
     if (coarse) {
+      job.parents = parents_of(v, q, coarse);
       job.coarse = mg_cell(&coarse->patch[q], dst, 0, 0, 0);
       job.coarse_jstride = coarse->patch[q].jstride;
       job.coarse_kstride = coarse->patch[q].kstride;
@@ -226,10 +233,13 @@ mg_status_t mg_cuda_interpolate_smooth(const mg_view_t *v, const mg_sweep_t *swe
                                        mg_region_t region, const mg_view_t *coarse, mg_vector_t src,
                                        mg_interpolation_t kind) {
   MG_TRY(check_steps(sweep));
-  launch_t *const launch_patch = launch_interpolated(form_of(sweep), sweep->n, v->alpha_varies);
+  const auto launch_of_form = mg_doubles(v->n, coarse->n) ? launch_interpolated<INPUT_FROM_HALVES>
+                                                          : launch_interpolated<INPUT_FROM_PARENTS>;
+  launch_t *const launch_patch = launch_of_form(form_of(sweep), sweep->n, v->alpha_varies);
   for (int q = 0; q < v->n_patches; q++) {
     job_t job = job_of(v, q, sweep);
     const source_t source = {coarse, coarse->patch[q], src, kind};
+    job.parents = parents_of(v, q, coarse);
     MG_TRY(launch_patch(v, job, sweep, region, &source));
     MG_CUDA_LAUNCHED("interpolate_smooth");
   }

@@ -26,9 +26,9 @@ __device__ __forceinline__ mg_real_t interpolate_3(mg_real_t m1, mg_real_t c, mg
 }
 
 /* Step from a column outside a wall of direction d to the next one inward: 1 or -1; 0 inside. */
-__device__ __forceinline__ int step_inward(const mg_patch_t &fine, int d, int at) {
+__device__ __forceinline__ int step_inward(const mg_patch_t &fine, int n_coarse, int d, int at) {
   if (fine.wall[d][0] && at == -1) return 1;
-  return fine.wall[d][1] && at == fine.n[d] / 2 ? -1 : 0;
+  return fine.wall[d][1] && at == n_coarse ? -1 : 0;
 }
 
 /* Kind of the wall from which a step leads inward. */
@@ -40,7 +40,8 @@ __device__ __forceinline__ mg_wall_t wall_of(const mg_patch_t &fine, int d, int 
 __device__ __forceinline__ mg_real_t source_value(const mg_real_t *x, const job_t &job, int i,
                                                   int j) {
   const mg_patch_t &fine = job.l.p;
-  const int in_i = step_inward(fine, 0, i), in_j = step_inward(fine, 1, j);
+  const int *const n = job.parents.n_coarse, in_i = step_inward(fine, n[0], 0, i),
+                   in_j = step_inward(fine, n[1], 1, j);
   mg_real_t row[2];
   for (int r = 0; r < 2; r++) {
     const mg_real_t *y = x + (in_j ? (r + 1) * in_j * SOURCE_WIDTH : 0);
@@ -61,7 +62,9 @@ template <typename S>
 __device__ __forceinline__ void interpolate_column(mg_real_t *shared, const job_t &job,
                                                    const tile_t &t, int q, int c) {
   const mg_patch_t &p = job.l.p;
-  const int row = c / SOURCE_COLUMNS, column = c % SOURCE_COLUMNS, k = q >> 1;
+  const int row = c / SOURCE_COLUMNS, column = c % SOURCE_COLUMNS;
+  const mg_child_t child = child_of_plane<S>(job, q);
+  const int k = child.parent, side = child.side;
   mg_real_t x[3];
 #pragma unroll
   for (int d = 0; d < 3; d++) {
@@ -73,11 +76,11 @@ __device__ __forceinline__ void interpolate_column(mg_real_t *shared, const job_
                : *plane;
   }
   if (p.wall[2][0] && k == 0) x[0] = mg_ghost(p.wall[2][0], job.source_order, x[1], x[2]);
-  if (p.wall[2][1] && k == p.n[2] / 2 - 1)
+  if (p.wall[2][1] && k == job.parents.n_coarse[2] - 1)
     x[2] = mg_ghost(p.wall[2][1], job.source_order, x[1], x[0]);
-  const int side = q % 2 == 0 ? -1 : 1;
   shared[S::MIDDLE + (q & 1) * S::MIDDLE_PLANE + row * S::MIDDLE_STRIDE + column] =
-      job.interpolation == MG_INTERPOLATE_V2
+      side == 0 ? x[1]
+      : job.interpolation == MG_INTERPOLATE_V2
           ? interpolate_3<MG_INTERPOLATE_V2>(x[0], x[1], x[2], side)
       : job.interpolation == MG_INTERPOLATE_P1
           ? interpolate_3<MG_INTERPOLATE_P1>(x[0], x[1], x[2], side)
@@ -95,29 +98,42 @@ __device__ __forceinline__ void interpolate_k(mg_real_t *shared, const job_t &jo
   }
 }
 
+/* Whether a cell, or a row of cells, is the only child of its coarse one. */
+struct alone_t {
+  bool cell, row;
+};
+
 /* Interpolate along j and i to a pair of cells; `near`: the lowest of 3 x 3 values. */
 template <mg_interpolation_t kind>
 __device__ __forceinline__ void interpolate_ji(const mg_real_t *near, int stride, int side,
-                                               mg_real_t value[2]) {
+                                               const alone_t &alone, mg_real_t value[2]) {
   mg_real_t row[3];
 #pragma unroll
-  for (int c = 0; c < 3; c++)
+  for (int c = 0; c < 3; c++) {
     row[c] = interpolate_3<kind>(near[c], near[stride + c], near[2 * stride + c], side);
-  value[0] = interpolate_3<kind>(row[0], row[1], row[2], -1);
+    if (alone.row) row[c] = near[stride + c];
+  }
+  value[0] = alone.cell ? row[1] : interpolate_3<kind>(row[0], row[1], row[2], -1);
   value[1] = interpolate_3<kind>(row[0], row[1], row[2], 1);
 }
 
 /* Interpolate along j and i to a thread's cells, a pair or a square whose first row is row j. */
 template <typename S, mg_interpolation_t kind>
-__device__ __forceinline__ void interpolate_rows(const mg_real_t *near, int j,
-                                                 mg_real_t value[S::SQUARES ? 2 : 1][2]) {
+__device__ __forceinline__ void interpolate_rows(const mg_real_t *near, const job_t &job, int i,
+                                                 int j, mg_real_t value[S::SQUARES ? 2 : 1][2]) {
+  const int *const lo = job.l.p.lo, *const n = job.parents.n;
+  const bool cell = !S::HAS_HALVES && lo[0] + i == n[0] - 1; /* i is even */
   if constexpr (S::SQUARES) {
     /* All squares begin at an even row, or all at an odd one. */
     constexpr int odd = S::MARGIN % 2;
-    interpolate_ji<kind>(near, S::MIDDLE_STRIDE, odd ? 1 : -1, value[0]);
-    interpolate_ji<kind>(near + odd * S::MIDDLE_STRIDE, S::MIDDLE_STRIDE, odd ? -1 : 1, value[1]);
+    const bool row = !S::HAS_HALVES && lo[1] + j + odd == n[1] - 1;
+    interpolate_ji<kind>(near, S::MIDDLE_STRIDE, odd ? 1 : -1, {cell, !odd && row}, value[0]);
+    interpolate_ji<kind>(near + odd * S::MIDDLE_STRIDE, S::MIDDLE_STRIDE, odd ? -1 : 1,
+                         {cell, odd && row}, value[1]);
   } else {
-    interpolate_ji<kind>(near, S::MIDDLE_STRIDE, j % 2 == 0 ? -1 : 1, value[0]);
+    const bool low = j % 2 == 0;
+    const bool row = !S::HAS_HALVES && low && lo[1] + j == n[1] - 1;
+    interpolate_ji<kind>(near, S::MIDDLE_STRIDE, low ? -1 : 1, {cell, row}, value[0]);
   }
 }
 
@@ -136,11 +152,11 @@ __device__ __forceinline__ void interpolate_cells(const mg_real_t *shared, const
                                 ((at.j >> 1) - (t.j0 >> 1)) * S::MIDDLE_STRIDE + (at.i - t.i0) / 2;
   mg_real_t value[rows][2];
   if (job.interpolation == MG_INTERPOLATE_V2)
-    interpolate_rows<S, MG_INTERPOLATE_V2>(near, at.j, value);
+    interpolate_rows<S, MG_INTERPOLATE_V2>(near, job, at.i, at.j, value);
   else if (job.interpolation == MG_INTERPOLATE_P1)
-    interpolate_rows<S, MG_INTERPOLATE_P1>(near, at.j, value);
+    interpolate_rows<S, MG_INTERPOLATE_P1>(near, job, at.i, at.j, value);
   else
-    interpolate_rows<S, MG_INTERPOLATE_P0>(near, at.j, value);
+    interpolate_rows<S, MG_INTERPOLATE_P0>(near, job, at.i, at.j, value);
 #pragma unroll
   for (int r = 0; r < rows; r++) {
     mg_real_t old[2], *const cells = first + S::X + r * WIDTH;

@@ -193,6 +193,21 @@ inline mg_tiling_t tiling_of(const mg_patch_t &p, int rows, int steps, residual_
   return c;
 }
 
+/* The level of patch q and the next coarser one. */
+inline parents_t parents_of(const mg_view_t *v, int q, const mg_view_t *coarse) {
+  parents_t c = {};
+  const mg_patch_t &half = coarse->patch[q];
+  c.periodic = mg_is_periodic(v, 2);
+  c.weight = mg_child_weight(v->n, coarse->n);
+  for (int d = 0; d < 3; d++) {
+    c.single[d] = v->single[d];
+    c.n[d] = v->n[d];
+    c.n_coarse[d] = half.n[d];
+    c.lo[d] = half.lo[d];
+  }
+  return c;
+}
+
 /* Interpolated input of a sweep: vector `vec` of the coarse patch p. */
 struct source_t {
   const mg_view_t *v;
@@ -224,7 +239,7 @@ template <typename S> mg_block_costs_t costs() {
   costs.plane[1][0] = costs.plane[1][1] = in_i;
   costs.last_j = 1.0;
   costs.overhead = 3 * S::DEPTH;
-  costs.step = S::USE == RESIDUAL_RESTRICTED ? 2 : 1;
+  costs.step = S::USE == RESIDUAL_RESTRICTED || S::USE == RESIDUAL_TO_PARENTS ? 2 : 1;
   costs.slots = S::BLOCKS * mg_cuda.sms;
   costs.most = S::SQUARES ? 0 : S::COLORED ? 64 : 128;
   costs.share = 0.65;

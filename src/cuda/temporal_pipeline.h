@@ -5,6 +5,7 @@
 
 #include "cuda/pieces.h"
 #include "cuda/tma.h"
+#include "formulas/transfer.h"
 
 namespace mg_temporal {
 /* Three steps in `hpgmg-bench smooth` on one H100, 10^9 cell-steps per second, Jacobi steps with
@@ -25,6 +26,16 @@ enum { OUT_LEFT = 4, BOX_START = 8, LANES = WIDTH / 2 };
 /* Width of the box for the values of beta_i in the column right of a tile: 16 bytes. */
 enum { EDGE_WIDTH = 16 / (int)sizeof(mg_real_t) };
 
+/* How cells of the level become cells of the next coarser one, to which a residual is restricted or
+ * from which an input is interpolated. */
+struct parents_t {
+  mg_singles_t single[3];
+  int n[3];               /* cells of the level */
+  int lo[3], n_coarse[3]; /* first cell of the coarse patch, and its cells */
+  bool periodic;          /* in k */
+  mg_real_t weight;       /* mg_child_weight */
+};
+
 /* Kernel arguments of a launch. */
 struct job_t {
   mg_cuda_patch_t l;
@@ -36,9 +47,10 @@ struct job_t {
   int low[3];               /* cells below cell 0 that the tensor maps include */
   const mg_piece_t *pieces; /* planes that each block writes */
   int early;                /* blocks from this number on read halo ghosts */
-  mg_real_t *coarse;        /* RESIDUAL_RESTRICTED: coarse cell (0, 0, 0), and its strides */
+  mg_real_t *coarse;        /* a restricted residual: coarse cell (0, 0, 0), and its strides */
   ptrdiff_t coarse_jstride, coarse_kstride;
   unsigned long long *maximum; /* RESIDUAL_NORM */
+  parents_t parents;           /* RESIDUAL_TO_PARENTS, or an interpolated input */
   /* Interpolated input: the formula, the order of its wall formula, and cells below coarse cell 0
    * that the tensor map includes. */
   mg_interpolation_t interpolation;
@@ -49,8 +61,11 @@ struct maps_t {
   CUtensorMap x, previous, f, alpha, beta[3], edge, source;
 };
 
-/* Use of the residual of the last step's result, which is a further stage of the pipeline. */
-enum residual_use_t { RESIDUAL_UNUSED, RESIDUAL_RESTRICTED, RESIDUAL_NORM };
+/* Use of the residual of the last step's result, which is a further stage of the pipeline, and
+ * source of the first step's input. PARENTS: the next coarser level does not have half the cells in
+ * each direction. If one kernel covered both, F-cycles of 512^3 would be 4 % slower on an H100. */
+enum residual_use_t { RESIDUAL_UNUSED, RESIDUAL_RESTRICTED, RESIDUAL_TO_PARENTS, RESIDUAL_NORM };
+enum input_t { INPUT_STORED, INPUT_FROM_HALVES, INPUT_FROM_PARENTS };
 
 /* Rows at each side of a tile that are read but not written: one per step and one for the residual.
  * Even with a residual, so that the written rows start at a coarse cell. */
@@ -65,14 +80,16 @@ enum { SOURCE_COLUMNS = LANES + 2, SOURCE_LEFT = 3, SOURCE_WIDTH = LANES + 8, SO
 /* Compile-time parameters of a pipeline. IS_COLORED: half sweeps; otherwise steps on all cells,
  * which may read two iterates. N_ROWS: rows of a tile; N_AHEAD: stages requested ahead. The solver
  * uses the defaults; the laboratory also measures others. IS_WEIGHTED: half sweeps with c2 != 1;
- * the multiplication makes F-cycles of 128^3 and 256^3 2 % slower on an H100. IS_INTERPOLATED: see
+ * the multiplication makes F-cycles of 128^3 and 256^3 2 % slower on an H100. INPUT: see
  * temporal_interpolate.h; there is no previous iterate then. */
 template <bool IS_COLORED, int N_STEPS, bool ALPHA_VARIES, int N_ROWS = MAX_ROWS,
           int N_AHEAD = IS_COLORED && !ALPHA_VARIES ? 2 : 1, bool IS_WEIGHTED = false,
-          residual_use_t RESIDUAL_USE = RESIDUAL_UNUSED, bool IS_INTERPOLATED = false>
+          residual_use_t RESIDUAL_USE = RESIDUAL_UNUSED, input_t INPUT = INPUT_STORED>
 struct shape_t {
   static constexpr bool COLORED = IS_COLORED, VARIES = ALPHA_VARIES, WEIGHTED = IS_WEIGHTED,
-                        INTERPOLATED = IS_INTERPOLATED, LOOKS_BACK = !COLORED && !INTERPOLATED;
+                        INTERPOLATED = INPUT != INPUT_STORED,
+                        HAS_HALVES = INPUT == INPUT_FROM_HALVES,
+                        LOOKS_BACK = !COLORED && !INTERPOLATED;
   static constexpr residual_use_t USE = RESIDUAL_USE;
   static constexpr int STEPS = N_STEPS, ROWS = N_ROWS, AHEAD = N_AHEAD;
   /* Number of pipeline stages: in stage q the last of them computes plane q - DEPTH. MARGIN: rows
@@ -115,9 +132,9 @@ using weighted_shape_t = shape_t<true, N_STEPS, ALPHA_VARIES, MAX_ROWS, ALPHA_VA
 template <typename S, residual_use_t USE>
 using with_residual_t =
     shape_t<S::COLORED, S::STEPS, S::VARIES, S::ROWS, S::AHEAD, S::WEIGHTED, USE>;
-template <typename S>
-using interpolated_t =
-    shape_t<S::COLORED, S::STEPS, S::VARIES, S::ROWS, S::AHEAD, S::WEIGHTED, RESIDUAL_UNUSED, true>;
+template <typename S, input_t INPUT>
+using interpolated_t = shape_t<S::COLORED, S::STEPS, S::VARIES, S::ROWS, S::AHEAD, S::WEIGHTED,
+                               RESIDUAL_UNUSED, INPUT>;
 
 /* Bytes between values in shared memory: offsets are in bytes, so that an address is the sum of two
  * registers and a constant. */
@@ -199,15 +216,29 @@ __device__ __forceinline__ lanes_t written_lanes(const mg_patch_t &p, const tile
           ends_at_wall(p, t) ? (int)LANES : (OUT_LEFT + OUT_I) / 2};
 }
 
+/* Plane q of the patch as a child, in the coarse patch. */
+template <typename S>
+__device__ __forceinline__ mg_child_t child_of_plane(const job_t &job, int q) {
+  const parents_t &c = job.parents;
+  if (S::HAS_HALVES) return {q >> 1, q % 2 == 0 ? -1 : 1};
+  mg_child_t child = mg_child(&c.single[2], c.n[2], c.periodic, job.l.p.lo[2] + q);
+  child.parent -= c.lo[2];
+  return child;
+}
+
 /* Coarse planes from .. to that stage q is the first to read, when it interpolates plane q + 1
- * along k. The block's first stage also interpolates its own plane. */
+ * along k. The block's first stage also interpolates its own plane. A plane without a side reads
+ * its own coarse plane only. Such planes come in even numbers, except at a wall. So the planes that
+ * one stage reads, and those requested two stages ahead, are at most SOURCE_SLOTS. */
 struct source_planes_t {
   int from, to;
 };
 template <typename S>
-__device__ __forceinline__ source_planes_t source_planes(const tile_t &t, int q) {
+__device__ __forceinline__ source_planes_t source_planes(const job_t &job, const tile_t &t, int q) {
   const bool first = q == t.first - S::DEPTH;
-  return {(q >> 1) + (first ? -1 : 2), ((q + 1) >> 1) + 1};
+  const mg_child_t now = child_of_plane<S>(job, q), next = child_of_plane<S>(job, q + 1);
+  const int reach = now.side != 0;
+  return {now.parent + (first ? -reach : reach + 1), next.parent + (next.side != 0)};
 }
 
 template <typename S>
@@ -229,7 +260,7 @@ __device__ __forceinline__ void request(mg_real_t *shared, const job_t &job, con
                                         const tile_t &t, int q, const slots_t &to,
                                         uint64_t *arrived) {
   const bool previous = S::LOOKS_BACK && job.has_previous;
-  const source_planes_t source = source_planes<S>(t, q);
+  const source_planes_t source = source_planes<S>(job, t, q);
   const int rows = (job.has_x + previous) * S::ROWS + (3 + S::VARIES) * (S::ROWS - 2) + S::ROWS - 1;
   const int i = t.i0 + job.low[0], j = t.j0 + job.low[1], k = q + job.low[2];
   mg_real_t *const once = at_byte(shared, to.short_ring), *const often =

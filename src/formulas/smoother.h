@@ -54,7 +54,8 @@ MG_INLINE int mg_layers_of_interpolating_pass(int n) {
 }
 
 /** Coarse ghost layers that the input of n fused steps of a 7-point operator reads, if it is
- *  interpolated from the next coarser level: to n ghost layers, by a formula of radius 1. */
+ *  interpolated from the next coarser level: to n <= 3 ghost layers, by a formula of radius 1, or
+ *  from cells that are the fine ones. */
 MG_INLINE int mg_coarse_layers_of_steps(int n) {
   return (mg_layers_of_steps(1, n) + 1) / 2 + 1;
 }

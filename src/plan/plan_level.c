@@ -146,7 +146,7 @@ static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *p
   const int64_t least =
       smoother->colored ? MG_FUSED_RESIDUAL_MIN_BYTES : MG_FUSED_RESIDUAL_MIN_BYTES_ALL;
   const bool pays = level->place == MG_PLACE_GUARD || vector_bytes_per_rank(level) >= least;
-  return pays && params->op != MG_OPERATOR_FV4 && !params->alpha_varies && level->halves &&
+  return pays && params->op != MG_OPERATOR_FV4 && !params->alpha_varies &&
          level->layout.box_dim > params->fused_sweeps;
 }
 
@@ -211,8 +211,8 @@ static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params
   const bool pays =
       level->place == MG_PLACE_GUARD || level->resident || vector_bytes_per_rank(level) >= least;
   const bool with_ghosts = level->resident && level->one_exchange;
-  return level->fused_sweeps > 1 && pays && params->op != MG_OPERATOR_FV4 && level->halves &&
-         level[1].place == level->place &&
+  return level->fused_sweeps > 1 && pays && params->op != MG_OPERATOR_FV4 &&
+         (level->halves || !level->resident) && level[1].place == level->place &&
          (!with_ghosts || may_interpolate_ghosts(level, smoother));
 }
 

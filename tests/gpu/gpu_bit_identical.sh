@@ -5,7 +5,8 @@
 # 40000 cells: all levels of 32^3, all but the finest of 48^3. Then large levels with separate and fused sweeps, and the
 # simple kernels; the same in mixed precision; and domains of any shape. Other sizes at every crossover:
 # gpu_cpu_below.sh. Skips without a device.
-# TEST_LARGE=yes adds levels of 320^3 cells, whose fused sweeps compute residuals: up to 13 GB of host memory in all.
+# TEST_LARGE=yes adds levels of 231^3 to 320^3 cells, whose fused sweeps compute residuals and interpolate: up to 13 GB
+# of host memory in all.
 . "$abs_top_srcdir/tests/lib/compare_gpu.sh"
 
 compare() {
@@ -99,6 +100,10 @@ for smoother in gsrb chebyshev jacobi; do
       --boundary=neumann,periodic,robin:1:2
   done
 done
+# Large enough for fused residuals: a last cell alone, cells that are wide in k, or in i.
+in_background domain --cells=117x119x115
+in_background domain --cells=117x119x115 --lengths=1,1,4 --operator=7pt
+in_background domain --cells=117x119x116 --lengths=4,1,1 --boundary=neumann,dirichlet,periodic
 for op in fv2 7pt; do
   for smoother in gsrb chebyshev jacobi l1jacobi symgs ssor; do
     in_background domain --cells=37x21x18 --operator="$op" --smoother="$smoother" --stretch=x:tanh:2,z:tanh:1.5 \
@@ -125,6 +130,11 @@ if test "${TEST_LARGE:-no}" = yes; then
     done
     in_background large 6 125 --smoother=chebyshev --precision=$precision
     in_background large 6 125 --boundary=periodic --precision=$precision
+  done
+  # Fused sweeps also interpolate.
+  for lengths in 1,1,1 1,1,4; do
+    in_background large --cells=233x235x231 --lengths=$lengths --rtol=1e-8
+    in_background large --cells=295x293x295 --lengths=$lengths --rtol=1e-8 --precision=mixed
   done
 fi
 all_done

@@ -72,13 +72,29 @@ static void keep_tmp(mg_plan_t *plan) {
     plan->level[l].vectors |= 1u << MG_TMP;
 }
 
+/* With --cells a solve starts on the finest level only. Tests need more double cells. */
+static void keep_doubles(mg_plan_t *plan) {
+  for (; plan->n_outer > 0 && plan->n_outer < 3 && plan->n_outer < plan->n_levels;
+       plan->n_outer++) {
+    const int l = plan->n_outer;
+    plan->outer[l] = plan->outer[0];
+    plan->outer[l].layout = plan->level[l].layout;
+    plan->outer[l].place = plan->level[l].place;
+    plan->outer[l].nests_coarse = plan->level[l].nests_coarse;
+    plan->outer[l].halves = plan->level[l].halves;
+    plan->outer[l].shared = plan->level[l].shared;
+    memcpy(plan->outer[l].h, plan->level[l].h, sizeof plan->level[l].h);
+  }
+}
+
 /* Let fused sweeps interpolate their input on levels of any size. */
 static void fuse_interpolations(mg_plan_t *plan) {
   for (int l = 0; l + 1 < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
     const int layers = mg_coarse_layers_of_steps(level->fused_sweeps);
     if (level->fused_sweeps == 1 || level[1].place != level->place) continue;
-    if (level->resident && level->one_exchange) continue; /* as in plan/plan_level.c */
+    /* As in plan/plan_level.c. */
+    if (level->resident && (level->one_exchange || !level->halves)) continue;
     level->fused_interpolation = true;
     if (level->ghost_layers > plan->radius && level[1].ghost_layers < layers &&
         level[1].layout.box_dim >= layers)
@@ -91,6 +107,7 @@ static void fuse_residuals(mg_plan_t *plan) {
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
     if (level->fused_sweeps == 1 || level->layout.box_dim <= level->fused_sweeps) continue;
+    if (level->resident && !level->halves) continue;
     level->fused_residual = true;
     if (level->ghost_layers > plan->radius)
       level->ghost_layers = level->wall_layers = level->fused_sweeps + 1;
@@ -133,21 +150,26 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
                               const char *options, bool alpha_varies,
                               const mg_problem_source_t *source) {
   enum { MOST_WORDS = 32 };
-  const char *walls = NULL, *shape = NULL;
+  const char *walls = NULL, *shape = NULL, *wide = NULL;
   bool residuals = false, interpolations = false, passes = false;
   const int smallest = 4; /* that options accept */
   char line[1024], message[1024] = "", *argv[MOST_WORDS + 1];
   const int ranks = mg_comm_size(mg_comm_world());
   const char *more = getenv("FIXTURE_OPTIONS");
-  snprintf(
-      line, sizeof line, "test %d %d %s %s %s", log2_box_dim > smallest ? log2_box_dim : smallest,
-      (boxes * boxes * boxes + ranks - 1) / ranks, backend->options, options, more ? more : "");
+  const bool any_size = strstr(options, "--cells=") != NULL;
+  const char *size = any_size ? ""
+                              : textf("%d %d", log2_box_dim > smallest ? log2_box_dim : smallest,
+                                      (boxes * boxes * boxes + ranks - 1) / ranks);
+  snprintf(line, sizeof line, "test %s %s %s %s", size, backend->options, options,
+           more ? more : "");
   int argc = 0;
   for (char *word = strtok(line, " "); word && argc < MOST_WORDS; word = strtok(NULL, " "))
     if (strncmp(word, "walls=", 6) == 0)
       walls = word + 6;
     else if (strncmp(word, "boxes=", 6) == 0)
       shape = word + 6;
+    else if (strncmp(word, "wide=", 5) == 0)
+      wide = word + 5;
     else if (strcmp(word, "residuals") == 0)
       residuals = true;
     else if (strcmp(word, "interpolations") == 0)
@@ -166,16 +188,18 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   params.alpha_varies = alpha_varies;
   if (walls) set_walls(&params, walls);
   set_boxes(&params, shape, log2_box_dim);
+  if (wide) params.length[wide[0] - 'i'] *= 4.0;
   if (status == MG_OK) status = mg_input_open(&params, &input);
   if (status == MG_OK) status = mg_device_choose(&params);
   if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
   if (plan.n_outer == 0) keep_tmp(&plan);
+  if (any_size) keep_doubles(&plan);
   if (residuals) fuse_residuals(&plan);
   if (interpolations) fuse_interpolations(&plan);
   if (passes) pass_halos(&params, &plan);
   if (status != MG_OK) fprintf(stderr, "%s\n", message);
   MUST(status);
-  MUST(shape || plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_INTERNAL);
+  MUST(shape || any_size || plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_INTERNAL);
   MUST(mg_hierarchy_create(&params, &plan, &h));
   const mg_problem_source_t files = {mg_input_load, &input, mg_input_load_wall};
   MUST(mg_problem_set_from(h, source ? source : input.n[0] > 0 ? &files : NULL));
@@ -455,6 +479,29 @@ void fixture_each(const char *grids, const char *options, void (*test)(mg_hierar
     if (!strstr(options, name)) options = textf("%s %s", options, defaults[d]);
   }
   each_value(grids, options, test);
+}
+
+void fixture_each_any_size(const char *options, void (*test)(mg_hierarchy_t *h)) {
+  static const char *const shapes[] = {
+      "walls=nndnnd", "walls=ppdndn",        "wide=k walls=ddnddn",
+      "wide=i",       "wide=j walls=ppdddd", "--stretch=z:tanh:1.5",
+  };
+  /* For a device, levels with fused sweeps; for others, patches wide enough for their ghosts. */
+  const int64_t ranks = mg_comm_size(mg_comm_world()),
+                cells = getenv("FIXTURE_BACKEND") && strcmp(getenv("FIXTURE_BACKEND"), "cuda") == 0
+                            ? ranks * MG_FUSED_SWEEPS_MIN_CELLS
+                        : ranks > 1 ? 90000
+                                    : 2000;
+  int n = 1;
+  while ((int64_t)(n + 2) * n * n < cells)
+    n += 2;
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+    const bool periodic = strstr(shapes[s], "walls=pp") != NULL;
+    fixture_each("4x1",
+                 textf("--boundary=dirichlet --cells=%dx%dx%d %s %s", periodic ? n + 1 : n, n + 2,
+                       n, shapes[s], options),
+                 test);
+  }
 }
 
 void fixture_each_fusing(void (*run)(const char *backend)) {

@@ -34,7 +34,8 @@ extern fixture_backend_t fixture_backends[];
  *  @param options  further options, separated by blanks ("--operator=fv4 --boundary=periodic"), and
  *      words that are no options. walls=KKKKKK: kinds of the low and high side in i, j and
  *      k, each `d` (Dirichlet, the default) or `n` (Neumann). boxes=3x2x5: boxes in i, j and k;
- *      `boxes` is ignored, and boxes may be smaller than options accept. residuals,
+ *      `boxes` is ignored, and boxes may be smaller than options accept. With --cells, both numbers
+ *      are ignored. wide=i, wide=j, wide=k: the domain is four times as long there. residuals,
  *      interpolations: fused sweeps also compute residuals, or interpolate their input, on levels
  *      of any size. passes: a CPU's passes compute ghosts on levels of any size
  *  @return free with mg_hierarchy_free */
@@ -129,6 +130,11 @@ double field_dot(const double *x, const double *y, int64_t n);
  *  @param options  as for fixture_create; of values separated by commas, each is used.
  *      All operators, boundaries and equations unless given, but only gsrb as the smoother. */
 void fixture_each(const char *grids, const char *options, void (*test)(mg_hierarchy_t *h));
+
+/** fixture_each on grids large enough for fused sweeps whose next level does not have half their
+ *  cells in each direction: odd numbers of cells, between walls or beside a period; cells that are
+ *  wide in i, in j or in k; a stretched axis. Boundaries are given. */
+void fixture_each_any_size(const char *options, void (*test)(mg_hierarchy_t *h));
 
 /** Call `run` for each backend that fuses sweeps: the guard, then a CUDA device if there is one; or
  *  only for the backend that FIXTURE_BACKEND names. fixture_each uses that backend meanwhile. */

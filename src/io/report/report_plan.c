@@ -52,7 +52,7 @@ void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t 
 }
 
 /* Name the next grid without a last cell alone, which costs cycles and keeps the transfers of the
- * finest level out of its sweeps (docs/algorithm.md, "Grids of any size"). */
+ * finest level out of a CPU's sweeps (docs/algorithm.md, "Grids of any size"). */
 static void print_even_grid(FILE *out, const mg_plan_t *plan) {
   const mg_layout_t *fine = &plan->level[0].layout;
   int32_t even[3];
@@ -67,8 +67,9 @@ static void print_even_grid(FILE *out, const mg_plan_t *plan) {
   if (alone)
     fprintf(out,
             "  note      an odd number of cells leaves a last one alone; %s often takes fewer "
-            "cycles, and fuses transfers with sweeps\n",
-            mg_grid(even).text);
+            "cycles%s\n",
+            mg_grid(even).text,
+            plan->level[0].place == MG_PLACE_CPU ? ", and fuses transfers with sweeps" : "");
 }
 
 static void print_plan(FILE *out, const mg_dry_run_t *d) {
