@@ -135,12 +135,6 @@ bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse,
 }
 
 namespace {
-typedef mg_status_t launch_t(const mg_view_t *, job_t &, const mg_sweep_t *, mg_region_t,
-                             const source_t *);
-
-/* Steps on all cells, colored ones, and colored ones with a weight. */
-enum form_t { FORM_ALL, FORM_COLORED, FORM_WEIGHTED, N_FORMS };
-
 /* Launch function for a form and a number of steps. */
 template <residual_use_t USE> launch_t *launch_with_residual(form_t form, int n) {
   static launch_t *const launches[N_FORMS][2] = {
@@ -161,23 +155,6 @@ launch_t *launch_without_residual(form_t form, int n, bool varies) {
        {launch<shape_t<true, 3, false>>, launch<shape_t<true, 3, true>>}},
       {{launch<weighted_shape_t<2, false>>, launch<weighted_shape_t<2, true>>},
        {launch<weighted_shape_t<3, false>>, launch<weighted_shape_t<3, true>>}}};
-  return launches[form][n - 2][varies];
-}
-
-template <input_t INPUT> launch_t *launch_interpolated(form_t form, int n, bool varies) {
-  static launch_t *const launches[N_FORMS][2][2] = {
-      {{launch<interpolated_t<shape_t<false, 2, false>, INPUT>>,
-        launch<interpolated_t<shape_t<false, 2, true>, INPUT>>},
-       {launch<interpolated_t<shape_t<false, 3, false>, INPUT>>,
-        launch<interpolated_t<shape_t<false, 3, true>, INPUT>>}},
-      {{launch<interpolated_t<shape_t<true, 2, false>, INPUT>>,
-        launch<interpolated_t<shape_t<true, 2, true>, INPUT>>},
-       {launch<interpolated_t<shape_t<true, 3, false>, INPUT>>,
-        launch<interpolated_t<shape_t<true, 3, true>, INPUT>>}},
-      {{launch<interpolated_t<weighted_shape_t<2, false>, INPUT>>,
-        launch<interpolated_t<weighted_shape_t<2, true>, INPUT>>},
-       {launch<interpolated_t<weighted_shape_t<3, false>, INPUT>>,
-        launch<interpolated_t<weighted_shape_t<3, true>, INPUT>>}}};
   return launches[form][n - 2][varies];
 }
 
@@ -233,9 +210,9 @@ mg_status_t mg_cuda_interpolate_smooth(const mg_view_t *v, const mg_sweep_t *swe
                                        mg_region_t region, const mg_view_t *coarse, mg_vector_t src,
                                        mg_interpolation_t kind) {
   MG_TRY(check_steps(sweep));
-  const auto launch_of_form = mg_doubles(v->n, coarse->n) ? launch_interpolated<INPUT_FROM_HALVES>
-                                                          : launch_interpolated<INPUT_FROM_PARENTS>;
-  launch_t *const launch_patch = launch_of_form(form_of(sweep), sweep->n, v->alpha_varies);
+  const input_t input = mg_doubles(v->n, coarse->n) ? INPUT_FROM_HALVES : INPUT_FROM_PARENTS;
+  launch_t *const launch_patch =
+      launch_interpolated(form_of(sweep), sweep->n, v->alpha_varies, input);
   for (int q = 0; q < v->n_patches; q++) {
     job_t job = job_of(v, q, sweep);
     const source_t source = {coarse, coarse->patch[q], src, kind};

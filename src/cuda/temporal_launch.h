@@ -272,6 +272,14 @@ static mg_status_t launch(const mg_view_t *v, job_t &job, const mg_sweep_t *swee
     fused_sweeps<S><<<(unsigned)pieces.n, S::THREADS, S::BYTES, mg_cuda.stream>>>(job, maps);
   return MG_OK;
 }
+typedef mg_status_t launch_t(const mg_view_t *, job_t &, const mg_sweep_t *, mg_region_t,
+                             const source_t *);
+
+/* Steps on all cells, colored ones, and colored ones with a weight. */
+enum form_t { FORM_ALL, FORM_COLORED, FORM_WEIGHTED, N_FORMS };
+
+/* Launch function of n steps with an interpolated input: temporal_interpolated.cu. */
+launch_t *launch_interpolated(form_t form, int n, bool varies, input_t input);
 } // namespace mg_temporal
 
 #endif
