@@ -486,20 +486,23 @@ void fixture_each_any_size(const char *options, void (*test)(mg_hierarchy_t *h))
       "walls=nndnnd", "walls=ppdndn",        "wide=k walls=ddnddn",
       "wide=i",       "wide=j walls=ppdddd", "--stretch=z:tanh:1.5",
   };
-  /* For a device, levels with fused sweeps; for others, patches wide enough for their ghosts. */
-  const int64_t ranks = mg_comm_size(mg_comm_world()),
-                cells = getenv("FIXTURE_BACKEND") && strcmp(getenv("FIXTURE_BACKEND"), "cuda") == 0
-                            ? ranks * MG_FUSED_SWEEPS_MIN_CELLS
-                        : ranks > 1 ? 90000
-                                    : 2000;
+  /* For a device, levels with fused sweeps; for others, coarse patches of 3 ranks that are halves
+   * of the fine ones, and as wide as their ghosts. */
+  const int64_t ranks = mg_comm_size(mg_comm_world());
+  const char *backend = getenv("FIXTURE_BACKEND"), *spread = "";
+  int64_t cells = ranks > 1 ? 30000 : 2000;
+  if (backend && strcmp(backend, "cuda") == 0)
+    cells = ranks * MG_FUSED_SWEEPS_MIN_CELLS;
+  else if (ranks > 1)
+    spread = "--agglomerate-below=0";
   int n = 1;
   while ((int64_t)(n + 2) * n * n < cells)
     n += 2;
   for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
     const bool periodic = strstr(shapes[s], "walls=pp") != NULL;
     fixture_each("4x1",
-                 textf("--boundary=dirichlet --cells=%dx%dx%d %s %s", periodic ? n + 1 : n, n + 2,
-                       n, shapes[s], options),
+                 textf("--boundary=dirichlet --cells=%dx%dx%d %s %s %s", periodic ? n + 1 : n,
+                       n + 2, n, shapes[s], spread, options),
                  test);
   }
 }
