@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A group of ranks. NULL on ranks that are not members. */
+/** A group of ranks. NULL on ranks that are not members. "Collective over the world" means over
+ *  mg_comm_world. */
 typedef struct mg_comm mg_comm_t;
 
 /** Initialize the message-passing library. Call once, before any other function of this header. */
@@ -25,8 +26,14 @@ void mg_comm_abort(int exit_code);
  *  @param[in] clean  replaces the earlier function; NULL: none */
 void mg_comm_before_abort(void (*clean)(void));
 
-/** All ranks. Owned by the library. */
+/** The ranks that work together: all of the program, or those of mg_comm_enter. */
 mg_comm_t *mg_comm_world(void);
+
+/** Make a group the world of the calling thread: of all functions that this thread calls from here
+ *  on. So groups of ranks can solve different problems at the same time. Not collective.
+ *  @param[in] comm  of which this rank is a member; NULL: all ranks of the program
+ *  @return the world before */
+mg_comm_t *mg_comm_enter(mg_comm_t *comm);
 int mg_comm_rank(const mg_comm_t *comm);
 int mg_comm_size(const mg_comm_t *comm);
 

@@ -20,7 +20,8 @@ struct mg_comm {
   int rank, size;
 };
 
-static struct mg_comm world;
+static struct mg_comm program; /* all ranks */
+static _Thread_local struct mg_comm *world = &program;
 
 /* Maximum size of one MPI message: 1 GiB. */
 static const int64_t piece_bytes = (int64_t)1 << 30;
@@ -80,12 +81,12 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
   /* Return errors also from calls without a communicator, such as MPI_Info calls. */
   TRY_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   TRY_MPI(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
-  TRY_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &world.mpi));
-  TRY_MPI(MPI_Comm_set_errhandler(world.mpi, MPI_ERRORS_RETURN));
-  TRY_MPI(MPI_Comm_rank(world.mpi, &world.rank));
-  TRY_MPI(MPI_Comm_size(world.mpi, &world.size));
+  TRY_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &program.mpi));
+  TRY_MPI(MPI_Comm_set_errhandler(program.mpi, MPI_ERRORS_RETURN));
+  TRY_MPI(MPI_Comm_rank(program.mpi, &program.rank));
+  TRY_MPI(MPI_Comm_size(program.mpi, &program.size));
   if (provided >= MPI_THREAD_FUNNELED) return MG_OK;
-  if (world.rank == 0)
+  if (program.rank == 0)
     (void)mg_error(MG_ERR_COMM,
                    "this MPI library lacks MPI_THREAD_FUNNELED; use one that supports threads");
   mg_comm_finalize(); /* each rank exits normally: an abort could cut off the message of rank 0 */
@@ -93,9 +94,9 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
 }
 
 void mg_comm_finalize(void) {
-  if (world.size == 0) return;
-  if (MPI_Comm_free(&world.mpi) == MPI_SUCCESS) (void)MPI_Finalize();
-  world.size = 0;
+  if (program.size == 0) return;
+  if (MPI_Comm_free(&program.mpi) == MPI_SUCCESS) (void)MPI_Finalize();
+  program.size = 0;
 }
 
 static void (*before_abort)(void);
@@ -106,12 +107,18 @@ void mg_comm_before_abort(void (*clean)(void)) {
 
 void mg_comm_abort(int exit_code) {
   if (before_abort) before_abort();
-  if (world.size > 0) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  if (program.size > 0) MPI_Abort(MPI_COMM_WORLD, exit_code);
   exit(exit_code);
 }
 
 mg_comm_t *mg_comm_world(void) {
-  return &world;
+  return world;
+}
+
+mg_comm_t *mg_comm_enter(mg_comm_t *comm) {
+  mg_comm_t *before = world;
+  world = comm ? comm : &program;
+  return before;
 }
 
 int mg_comm_rank(const mg_comm_t *comm) {
@@ -144,7 +151,7 @@ mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out) {
 }
 
 void mg_comm_free(mg_comm_t *comm) {
-  if (!comm || comm == &world) return;
+  if (!comm || comm == &program) return;
   const int code = MPI_Comm_free(&comm->mpi);
   if (code != MPI_SUCCESS) (void)failed("MPI_Comm_free", code);
   free(comm);
@@ -152,7 +159,7 @@ void mg_comm_free(mg_comm_t *comm) {
 
 mg_status_t mg_comm_agree(mg_status_t mine) {
   int worst = mine;
-  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, world.mpi));
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, world->mpi));
   return (mg_status_t)worst;
 }
 
@@ -199,7 +206,7 @@ mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n) {
 
 mg_status_t mg_comm_sum_on_host(double *values, int n) {
   MPI_Comm host;
-  TRY_MPI(MPI_Comm_split_type(world.mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  TRY_MPI(MPI_Comm_split_type(world->mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, host));
   TRY_MPI(MPI_Comm_free(&host));
   return MG_OK;
@@ -207,7 +214,7 @@ mg_status_t mg_comm_sum_on_host(double *values, int n) {
 
 mg_status_t mg_comm_rank_on_host(int *rank, int *size) {
   MPI_Comm host;
-  TRY_MPI(MPI_Comm_split_type(world.mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  TRY_MPI(MPI_Comm_split_type(world->mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   TRY_MPI(MPI_Comm_rank(host, rank));
   TRY_MPI(MPI_Comm_size(host, size));
   TRY_MPI(MPI_Comm_free(&host));
@@ -216,8 +223,8 @@ mg_status_t mg_comm_rank_on_host(int *rank, int *size) {
 
 mg_status_t mg_comm_host_number(int *number) {
   MPI_Comm host;
-  *number = world.rank;
-  TRY_MPI(MPI_Comm_split_type(world.mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  *number = world->rank;
+  TRY_MPI(MPI_Comm_split_type(world->mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, number, 1, MPI_INT, MPI_MIN, host));
   TRY_MPI(MPI_Comm_free(&host));
   return MG_OK;
@@ -297,7 +304,7 @@ mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, void *data, i
     const int64_t n = bytes < piece_bytes ? bytes : piece_bytes;
     MPI_Request *request = NULL;
     MG_TRY(next_request(requests, &request));
-    TRY_MPI(MPI_Irecv(at, (int)n, MPI_BYTE, (int)rank, TAG, world.mpi, request));
+    TRY_MPI(MPI_Irecv(at, (int)n, MPI_BYTE, (int)rank, TAG, world->mpi, request));
     at += n;
     bytes -= n;
   }
@@ -309,7 +316,7 @@ mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const void *data
     const int64_t n = bytes < piece_bytes ? bytes : piece_bytes;
     MPI_Request *request = NULL;
     MG_TRY(next_request(requests, &request));
-    TRY_MPI(MPI_Isend(at, (int)n, MPI_BYTE, (int)rank, TAG, world.mpi, request));
+    TRY_MPI(MPI_Isend(at, (int)n, MPI_BYTE, (int)rank, TAG, world->mpi, request));
     at += n;
     bytes -= n;
   }

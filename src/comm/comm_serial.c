@@ -51,6 +51,11 @@ mg_comm_t *mg_comm_world(void) {
   return &world;
 }
 
+mg_comm_t *mg_comm_enter(mg_comm_t *comm) {
+  (void)comm;
+  return &world;
+}
+
 int mg_comm_rank(const mg_comm_t *comm) {
   (void)comm;
   return 0;
