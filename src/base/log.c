@@ -8,21 +8,24 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct {
-  int rank, n_ranks;
-  mg_log_level_t level;
-  bool progress_shown;
-  const char *program;
-} state = {0, 1, MG_LOG_NORMAL, false, "hpgmg-fv"};
+static mg_log_t of_program = {.n_ranks = 1, .program = "hpgmg-fv"};
+static _Thread_local mg_log_t *current = &of_program;
+static bool progress_shown;
+
+mg_log_t *mg_log_enter(mg_log_t *log) {
+  mg_log_t *before = current;
+  current = log ? log : &of_program;
+  return before;
+}
 
 void mg_log_program(const char *name) {
-  state.program = name;
+  current->program = name;
 }
 
 void mg_log_setup(int rank, int n_ranks, mg_log_level_t level) {
-  state.rank = rank;
-  state.n_ranks = n_ranks;
-  state.level = level;
+  current->rank = rank;
+  current->n_ranks = n_ranks;
+  current->level = level;
 }
 
 /* One write per line, since many ranks share a terminal. */
@@ -32,8 +35,14 @@ static void write_line(const char *prefix, const char *suffix, const char *forma
   /* Paths may contain control characters, such as line breaks. */
   for (char *c = text; *c; c++)
     if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+  if (current->line) {
+    char line[2560];
+    snprintf(line, sizeof line, "%s%s%s%s", current->program, prefix, text, suffix);
+    current->line(current->data, line);
+    return;
+  }
   mg_progress_clear();
-  fprintf(stderr, "%s%s%s%s\n", state.program, prefix, text, suffix);
+  fprintf(stderr, "%s%s%s%s\n", current->program, prefix, text, suffix);
   fflush(stderr);
 }
 
@@ -45,8 +54,8 @@ static void describe_place(const char *file, int line, mg_status_t status, char 
   const char *base = strrchr(file, '/');
   where[0] = '\0';
   if (status == MG_ERR_USAGE || status == MG_ERR_INTERRUPTED) return;
-  if (state.n_ranks > 1) snprintf(rank, sizeof rank, "rank %d", state.rank);
-  if (state.level == MG_LOG_VERBOSE)
+  if (current->n_ranks > 1) snprintf(rank, sizeof rank, "rank %d", current->rank);
+  if (current->level == MG_LOG_VERBOSE)
     snprintf(place, sizeof place, "%s%s:%d", rank[0] ? ", " : "", base ? base + 1 : file, line);
   if (rank[0] || place[0]) snprintf(where, size, " [%s%s]", rank, place);
 }
@@ -62,7 +71,7 @@ mg_status_t mg_error_at(const char *file, int line, mg_status_t status, const ch
 }
 
 void mg_warning(const char *format, ...) {
-  if (state.rank != 0 || state.level == MG_LOG_QUIET) return;
+  if (current->rank != 0 || current->level == MG_LOG_QUIET) return;
   va_list args;
   va_start(args, format);
   write_line(": warning: ", "", format, args);
@@ -70,7 +79,7 @@ void mg_warning(const char *format, ...) {
 }
 
 void mg_verbose(const char *format, ...) {
-  if (state.rank != 0 || state.level != MG_LOG_VERBOSE) return;
+  if (current->rank != 0 || current->level != MG_LOG_VERBOSE) return;
   va_list args;
   va_start(args, format);
   write_line(": ", "", format, args);
@@ -104,7 +113,7 @@ static bool is_due(void) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   const double since =
       (double)(now.tv_sec - last.tv_sec) + 1e-9 * (double)(now.tv_nsec - last.tv_nsec);
-  if (state.progress_shown && since < 0.1) return false;
+  if (progress_shown && since < 0.1) return false;
   last = now;
   return true;
 }
@@ -132,20 +141,20 @@ static bool has_terminal(void) {
 }
 
 void mg_progress(const char *format, ...) {
-  if (state.rank != 0 || state.level == MG_LOG_QUIET || !has_terminal()) return;
-  if (!is_due()) return;
+  if (current->rank != 0 || current->level == MG_LOG_QUIET || current->line) return;
+  if (!has_terminal() || !is_due()) return;
   va_list args;
   va_start(args, format);
   fputs("\r\033[K", stderr);
   vfprintf(stderr, format, args);
   va_end(args);
   fflush(stderr);
-  state.progress_shown = true;
+  progress_shown = true;
 }
 
 void mg_progress_clear(void) {
-  if (!state.progress_shown) return;
+  if (!progress_shown) return;
   fputs("\r\033[K", stderr);
   fflush(stderr);
-  state.progress_shown = false;
+  progress_shown = false;
 }

@@ -1,4 +1,6 @@
-/* User messages on stderr. Results go to stdout through src/io/. */
+/* User messages, on stderr unless mg_log_enter says otherwise. Results go to stdout through
+ * src/io/.
+ */
 #ifndef MG_LOG_H
 #define MG_LOG_H
 
@@ -8,11 +10,24 @@
 
 typedef enum { MG_LOG_QUIET = -1, MG_LOG_NORMAL = 0, MG_LOG_VERBOSE = 1 } mg_log_level_t;
 
-/** Set the rank and the verbosity of messages. Not collective.
+/** The messages of a thread. */
+typedef struct {
+  int rank, n_ranks;    /**< this process's rank; errors include it if n_ranks > 1 */
+  mg_log_level_t level; /**< quiet suppresses warnings and progress, but never errors */
+  const char *program;  /**< starts each line; borrowed */
+  void (*line)(void *data, const char *text); /**< gets each line, without a line break, in place of
+                                                   stderr; progress is not shown then. NULL: none */
+  void *data;
+} mg_log_t;
+
+/** Replace where the messages of the calling thread go.
+ *  @param[in] log  borrowed; NULL: that of the program, to stderr
+ *  @return the one before */
+mg_log_t *mg_log_enter(mg_log_t *log);
+
+/** Set the rank and the verbosity of this thread's messages. Not collective.
  *
- *  The defaults without a call are rank 0 of 1 and MG_LOG_NORMAL.
- *  @param[in] rank    this process's rank; errors include it if n_ranks > 1
- *  @param[in] level   quiet suppresses warnings and progress, but never errors */
+ *  The defaults without a call are rank 0 of 1 and MG_LOG_NORMAL. */
 void mg_log_setup(int rank, int n_ranks, mg_log_level_t level);
 
 /** Set the program name that starts each line; default hpgmg-fv.
