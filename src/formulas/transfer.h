@@ -1,8 +1,8 @@
 /* Transfers between a level and a coarser one that does not have half its cells in each direction.
  *
- * pairs.h says which cells become one. A residual is per volume of a whole cell; so a coarse value
- * is the sum of the children that there are, divided by the number of children of a whole coarse
- * cell. */
+ * pairs.h has the rule for which cells become one. A residual is per volume of a whole cell; so a
+ * coarse value is the sum of the children that there are, divided by the number of children of a
+ * whole coarse cell. */
 #ifndef MG_TRANSFER_FORMULAS_H
 #define MG_TRANSFER_FORMULAS_H
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # examples: examples/reference.c compiles as its first comment says, without warnings, has at most 600 lines, and prints
-# the digits of hpgmg-fv. cycle_reference.c compares the bits of u.
+# the numbers of hpgmg-fv. cycle_reference.c compares the bits of u.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 source=$abs_top_srcdir/examples/reference.c
 
@@ -11,10 +11,10 @@ grep -q '^ \*     cc -std=c11 -ffp-contract=off -O2 -o reference examples/refere
 "${CC:-cc}" -std=c11 -ffp-contract=off -O2 -Wall -Wextra -pedantic -Werror -o "$dir/reference" "$source" -lm ||
   complain "examples/reference.c does not compile"
 
-digits() { sed -n 's/.*max|f-Au| \([^ ]*\).*/\1/p; /^error /p; /^order /p'; }
+numbers() { sed -n 's/.*max|f-Au| \([^ ]*\).*/\1/p; /^error /p; /^order /p'; }
 for n in 4 6; do
-  "$dir/reference" $n | digits >"$dir/reference.txt"
-  solo "$HPGMG_FV" $n 1 --verify-only --device=cpu | digits >"$dir/program.txt"
+  "$dir/reference" $n | numbers >"$dir/reference.txt"
+  solo "$HPGMG_FV" $n 1 --verify-only --device=cpu | numbers >"$dir/program.txt"
   test "$(wc -l <"$dir/reference.txt")" -eq 5 || complain "reference $n printed $(wc -l <"$dir/reference.txt") numbers"
   diff "$dir/reference.txt" "$dir/program.txt" || complain "reference $n differs from hpgmg-fv $n 1"
 done
