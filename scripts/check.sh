@@ -287,8 +287,11 @@ distcheck() {
   # shellcheck disable=SC2016 # make variable
   local tests='$(UNIT_TESTS) tests/cli/cli.sh tests/golden/golden.sh tests/io/dump.sh'
   tests+=' tests/scripts/docs.sh'
+  # shellcheck disable=SC2016
+  local programs='$(UNIT_TESTS) tests/mocks/hpgmg-fv-paused'
   touch "$work/distcheck.start"
-  make -C "$work/main" -j"$jobs" distcheck TESTS="$tests" DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O2 --with-cuda=no"
+  make -C "$work/main" -j"$jobs" distcheck TESTS="$tests" check_PROGRAMS="$programs" \
+    DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O2 --with-cuda=no"
   [[ -e $top/.git ]] && have_command git || return 0
   local archive missing
   archive=$(find "$work/main" -maxdepth 1 -name 'hpgmg-fv-*.tar.gz' -newer "$work/distcheck.start")
