@@ -126,10 +126,10 @@ bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n) {
 }
 
 bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, int n) {
-  /* A tile has room for half as many coarse cells as fine ones along i and j. */
+  /* Single cells along i and j need memory that planes of alpha have. */
   bool fits = true;
   for (int d = 0; d < 2; d++)
-    fits = fits && coarse->n[d] == (v->n[d] + 1) / 2;
+    fits = fits && (!v->alpha_varies || coarse->n[d] == (v->n[d] + 1) / 2);
   return fits && v->op != MG_OPERATOR_FV4 && mg_cuda_can_fuse(v, n) &&
          (coarse->ghost_layers >= mg_coarse_layers_of_steps(n) || mg_walls_enclose(v));
 }

@@ -13,18 +13,19 @@ extern "C" {
 namespace mg_temporal {
 /* State carried from stage to stage: ring offsets of this stage and of the next request, mbarrier
  * phase. */
-struct pipeline_t {
+template <typename S> struct pipeline_t {
   slots_t slot, requested;
   unsigned parity;
   int q, end;                  /* this stage, and the end of all stages */
   int request_end;             /* this thread requests further stages before stage request_end */
   mg_real_t *to, *to_previous; /* outputs: the cells of this thread's columns in plane 0 */
+  children_t<S> children;      /* with an interpolated input: this thread's cells */
 };
 
 template <care_t care, typename S, int odd>
 __device__ __forceinline__ void stage(columns_t<S> &c, mg_real_t *shared, uint64_t *arrived,
                                       const job_t &job, const maps_t &maps, const tile_t &t,
-                                      pipeline_t *s) {
+                                      pipeline_t<S> *s) {
   const int q = s->q;
   /* No thread still reads the planes that stage q + AHEAD overwrites. */
   if (q < s->request_end) {
@@ -34,7 +35,7 @@ __device__ __forceinline__ void stage(columns_t<S> &c, mg_real_t *shared, uint64
     if (S::COLORED || S::INTERPOLATED) mg_tma_fence();
   }
   mg_mbarrier_wait(arrived + s->slot.arrival, s->parity);
-  if constexpr (S::INTERPOLATED) interpolate_cells<S>(shared, job, t, c, q, s->slot.x);
+  if constexpr (S::INTERPOLATED) interpolate_cells<S>(shared, job, s->children, c, q, s->slot.x);
   c.load_stage(job, s->slot);
   if constexpr (S::INTERPOLATED) interpolate_k<S>(shared, job, t, q + 1);
   c.template steps<care, odd>(job, t, q, s->to, s->to_previous);
@@ -50,7 +51,7 @@ __device__ __forceinline__ void stage(columns_t<S> &c, mg_real_t *shared, uint64
 template <care_t care, typename S>
 __device__ __forceinline__ void stages(columns_t<S> &c, mg_real_t *shared, uint64_t *arrived,
                                        const job_t &job, const maps_t &maps, const tile_t &t,
-                                       int end, pipeline_t *s) {
+                                       int end, pipeline_t<S> *s) {
   constexpr bool by_two = S::COLORED && (care != CAREFUL || !S::SQUARES);
   while (s->q < end) {
     stage<care, S, 0>(c, shared, arrived, job, maps, t, s);
@@ -75,21 +76,30 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   uint64_t *const arrived = reinterpret_cast<uint64_t *>(shared + S::END);
   const mg_patch_t &p = job.l.p;
   const mg_piece_t piece = job.pieces[blockIdx.x];
-  const tile_t t = {piece.i * OUT_I - (p.wall[0][0] ? 0 : BOX_START),
-                    piece.j * S::OUT_J - S::MARGIN, piece.first, piece.end};
+  tile_t t = {piece.i * OUT_I - (p.wall[0][0] ? 0 : BOX_START),
+              piece.j * S::OUT_J - S::MARGIN,
+              piece.first,
+              piece.end,
+              {}};
+  if constexpr (S::INTERPOLATED) {
+    t.source[0] = first_source<S>(job, 0, t.i0);
+    t.source[1] = first_source<S>(job, 1, t.j0);
+  }
   const int first = t.first - DEPTH, end = t.end + DEPTH;
   columns_t<S> c = {};
   const unsigned long long known = S::USE == RESIDUAL_NORM ? mg_max_known(job.maximum) : 0;
   c.begin(shared, job, t, first);
   const ptrdiff_t column = c.i + c.j * p.jstride;
-  pipeline_t pipeline = {{},
-                         {},
-                         0,
-                         first,
-                         end,
-                         threadIdx.x == 0 ? end - S::AHEAD : first,
-                         p.vec[job.dst] + column,
-                         job.previous_out < 0 ? nullptr : p.vec[job.previous_out] + column};
+  pipeline_t<S> pipeline = {{},
+                            {},
+                            0,
+                            first,
+                            end,
+                            threadIdx.x == 0 ? end - S::AHEAD : first,
+                            p.vec[job.dst] + column,
+                            job.previous_out < 0 ? nullptr : p.vec[job.previous_out] + column,
+                            {}};
+  if constexpr (S::INTERPOLATED) pipeline.children.begin(job, t, c.i, c.j);
   if (threadIdx.x == 0) {
     /* Only this thread's requests read ghosts. */
     if ((int)blockIdx.x >= job.early) mg_cuda_wait_exchange();
@@ -197,13 +207,13 @@ inline mg_tiling_t tiling_of(const mg_patch_t &p, int rows, int steps, residual_
 inline parents_t parents_of(const mg_view_t *v, int q, const mg_view_t *coarse) {
   parents_t c = {};
   const mg_patch_t &half = coarse->patch[q];
-  c.periodic = mg_is_periodic(v, 2);
   c.weight = mg_child_weight(v->n, coarse->n);
   for (int d = 0; d < 3; d++) {
     c.single[d] = v->single[d];
     c.n[d] = v->n[d];
     c.n_coarse[d] = half.n[d];
     c.lo[d] = half.lo[d];
+    c.periodic[d] = mg_is_periodic(v, d);
   }
   return c;
 }
@@ -216,12 +226,17 @@ struct source_t {
   mg_interpolation_t kind;
 };
 
-inline mg_status_t set_source(const source_t &source, int rows, job_t &job, maps_t *m) {
+/* rows, margin: as source_shape_of. */
+inline mg_status_t set_source(const source_t &source, int rows, int margin, job_t &job, maps_t *m) {
+  for (int d = 0; d < 2; d++)
+    job.wide[d] = source.v->n[d] != (job.parents.n[d] + 1) / 2;
+  job.source = source_shape_of(job.wide, rows, margin);
   job.interpolation = source.kind;
   job.source_order = mg_wall_order(source.v, source.kind == MG_INTERPOLATE_V2 ? 2 : 1);
   for (int d = 0; d < 3; d++)
     job.source_low[d] = cells_below(source.v, source.p, d);
-  return make_map(source.v, source.p, source.vec, false, SOURCE_WIDTH, rows, &m->source);
+  return make_map(source.v, source.p, source.vec, false, job.source.width, job.source.rows,
+                  &m->source);
 }
 
 /* Costs of blocks, from their times on an H200. A piece computes DEPTH planes more on each side
@@ -256,7 +271,7 @@ static mg_status_t launch(const mg_view_t *v, job_t &job, const mg_sweep_t *swee
                                      (int)S::BYTES));
   ready = true;
   MG_TRY(make_maps(v, job, sweep->x, sweep->previous, S::ROWS, &maps));
-  if (S::INTERPOLATED) MG_TRY(set_source(*source, S::SOURCE_ROWS, job, &maps));
+  if (S::INTERPOLATED) MG_TRY(set_source(*source, S::ROWS, S::MARGIN, job, &maps));
   mg_pieces_t pieces;
   MG_TRY(mg_cuda_pieces(mg_columns_of(v, job.l.p, tiling_of(job.l.p, S::ROWS, S::STEPS, S::USE),
                                       costs<S>(), region != MG_REGION_ALL),

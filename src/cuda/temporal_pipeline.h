@@ -32,8 +32,15 @@ struct parents_t {
   mg_singles_t single[3];
   int n[3];               /* cells of the level */
   int lo[3], n_coarse[3]; /* first cell of the coarse patch, and its cells */
-  bool periodic;          /* in k */
-  mg_real_t weight;       /* mg_child_weight */
+  bool periodic[3];
+  mg_real_t weight; /* mg_child_weight */
+};
+
+/* Coarse cells that a tile reads if its input is interpolated. */
+struct source_shape_t {
+  int columns, rows;
+  int left, width;   /* columns of the box before the first one, and all columns of the box */
+  int middle_stride; /* of rows of values that are interpolated along k */
 };
 
 /* Kernel arguments of a launch. */
@@ -55,6 +62,8 @@ struct job_t {
    * that the tensor map includes. */
   mg_interpolation_t interpolation;
   int source_order, source_low[3];
+  bool wide[2]; /* single cells along i and j */
+  source_shape_t source;
 };
 
 struct maps_t {
@@ -73,9 +82,24 @@ constexpr int margin_of(int steps, residual_use_t use) {
   return use == RESIDUAL_UNUSED ? steps : (steps + 2) / 2 * 2;
 }
 
-/* Coarse cells of a tile with an interpolated input, at columns i0 / 2 - 1 to i0 / 2 + LANES. The
- * box has more columns: it starts SOURCE_LEFT columns before these, at a multiple of 16 bytes. */
-enum { SOURCE_COLUMNS = LANES + 2, SOURCE_LEFT = 3, SOURCE_WIDTH = LANES + 8, SOURCE_SLOTS = 4 };
+/* Planes of coarse cells in the ring of a tile with an interpolated input. */
+enum { SOURCE_SLOTS = 4 };
+
+enum { LINE_CELLS = 16 / (int)sizeof(mg_real_t) };
+
+/* Coarse cells of a tile of `rows` rows, which begins at an odd row if `margin` is odd. `wide`:
+ * there are single cells along i and j; pairs have half as many coarse cells. Boxes must start at a
+ * multiple of 16 bytes (first_source). Rows of values from pairs are spaced such that two of them
+ * use all banks. */
+constexpr source_shape_t source_shape_of(const bool wide[2], int rows, int margin) {
+  source_shape_t s = {};
+  s.columns = wide[0] ? (int)WIDTH + 2 * (int)LINE_CELLS : (int)LANES + 2;
+  s.rows = wide[1] ? rows + 2 : rows / 2 + 2 + margin % 2;
+  s.left = wide[0] ? 0 : 3;
+  s.width = wide[0] ? s.columns : (int)LANES + 8;
+  s.middle_stride = wide[0] ? s.columns : 192 / (int)sizeof(mg_real_t);
+  return s;
+}
 
 /* Compile-time parameters of a pipeline. IS_COLORED: half sweeps; otherwise steps on all cells,
  * which may read two iterates. N_ROWS: rows of a tile; N_AHEAD: stages requested ahead. The solver
@@ -90,6 +114,8 @@ struct shape_t {
                         INTERPOLATED = INPUT != INPUT_STORED,
                         HAS_HALVES = INPUT == INPUT_FROM_HALVES,
                         LOOKS_BACK = !COLORED && !INTERPOLATED;
+  /* Beside planes of alpha there is no room for single cells along i and j. */
+  static constexpr bool MAY_BE_WIDE = INPUT == INPUT_FROM_PARENTS && !VARIES;
   static constexpr residual_use_t USE = RESIDUAL_USE;
   static constexpr int STEPS = N_STEPS, ROWS = N_ROWS, AHEAD = N_AHEAD;
   /* Number of pipeline stages: in stage q the last of them computes plane q - DEPTH. MARGIN: rows
@@ -115,13 +141,13 @@ struct shape_t {
    * last row of the plane and the first row of the next one, which are not used otherwise. */
   static constexpr int EDGE = (ROWS - 1) * WIDTH;
   static_assert((ROWS - 2) * EDGE_WIDTH <= 2 * WIDTH, "the edge exceeds two rows");
-  /* Coarse rows (j0 >> 1) - 1 to ((j0 + ROWS - 1) >> 1) + 1: j0 is odd if MARGIN is. A ring of
-   * boxes of coarse cells, then two planes of values interpolated along k (MIDDLE). Rows of MIDDLE
-   * are spaced such that two of them use all banks. */
-  static constexpr int SOURCE_ROWS = ROWS / 2 + 2 + MARGIN % 2,
-                       SOURCE_PLANE = SOURCE_WIDTH * (ROWS / 2 + 4),
-                       MIDDLE_STRIDE = 192 / (int)sizeof(mg_real_t),
-                       MIDDLE_PLANE = MIDDLE_STRIDE * SOURCE_ROWS,
+  /* A ring of boxes of coarse cells, then two planes of values interpolated along k (MIDDLE). */
+  static constexpr bool WIDE[2] = {MAY_BE_WIDE, MAY_BE_WIDE}, NARROW[2] = {};
+  static constexpr source_shape_t LARGEST = source_shape_of(WIDE, ROWS, MARGIN),
+                                  HALVES = source_shape_of(NARROW, ROWS, MARGIN);
+  static constexpr int LINE = 128 / (int)sizeof(mg_real_t),
+                       SOURCE_PLANE = (LARGEST.width * LARGEST.rows + LINE - 1) / LINE * LINE,
+                       MIDDLE_PLANE = LARGEST.middle_stride * LARGEST.rows,
                        MIDDLE = SOURCE + (INTERPOLATED ? SOURCE_SLOTS * SOURCE_PLANE : 0),
                        END = MIDDLE + (INTERPOLATED ? 2 * MIDDLE_PLANE : 0);
   static constexpr size_t BYTES = END * sizeof(mg_real_t) + ARRIVALS * sizeof(uint64_t);
@@ -133,8 +159,9 @@ template <typename S, residual_use_t USE>
 using with_residual_t =
     shape_t<S::COLORED, S::STEPS, S::VARIES, S::ROWS, S::AHEAD, S::WEIGHTED, USE>;
 template <typename S, input_t INPUT>
-using interpolated_t = shape_t<S::COLORED, S::STEPS, S::VARIES, S::ROWS, S::AHEAD, S::WEIGHTED,
-                               RESIDUAL_UNUSED, INPUT>;
+using interpolated_t =
+    shape_t<S::COLORED, S::STEPS, S::VARIES, S::ROWS, INPUT == INPUT_FROM_PARENTS ? 1 : S::AHEAD,
+            S::WEIGHTED, RESIDUAL_UNUSED, INPUT>;
 
 /* Bytes between values in shared memory: offsets are in bytes, so that an address is the sum of two
  * registers and a constant. */
@@ -197,6 +224,7 @@ template <typename S> __device__ __forceinline__ void next(slots_t *at) {
 /* First column and row of a block's box, and the planes that it writes: first <= k < end. */
 struct tile_t {
   int i0, j0, first, end;
+  int source[2]; /* first coarse column and row that it reads, in an interpolated input */
 };
 
 /* Whether the box begins at a low wall of i, or ends at or beyond a high one. */
@@ -216,14 +244,38 @@ __device__ __forceinline__ lanes_t written_lanes(const mg_patch_t &p, const tile
           ends_at_wall(p, t) ? (int)LANES : (OUT_LEFT + OUT_I) / 2};
 }
 
-/* Plane q of the patch as a child, in the coarse patch. */
+/* Cell `at` of the patch in direction d as a child, in the coarse patch. */
 template <typename S>
-__device__ __forceinline__ mg_child_t child_of_plane(const job_t &job, int q) {
+__device__ __forceinline__ mg_child_t child_of(const job_t &job, int d, int at) {
   const parents_t &c = job.parents;
-  if (S::HAS_HALVES) return {q >> 1, q % 2 == 0 ? -1 : 1};
-  mg_child_t child = mg_child(&c.single[2], c.n[2], c.periodic, job.l.p.lo[2] + q);
-  child.parent -= c.lo[2];
+  if (S::HAS_HALVES) return {at >> 1, at % 2 == 0 ? -1 : 1};
+  mg_child_t child = mg_child(&c.single[d], c.n[d], c.periodic[d], job.l.p.lo[d] + at);
+  child.parent -= c.lo[d];
   return child;
+}
+
+/* The same along i or j. Pairs only: the rule of halves also beyond walls, where it gives fewer
+ * coarse cells than mg_child. */
+template <typename S>
+__device__ __forceinline__ mg_child_t child_in_row(const job_t &job, int d, int at) {
+  if (S::MAY_BE_WIDE && job.wide[d]) return child_of<S>(job, d, at);
+  const bool alone = !S::HAS_HALVES && at % 2 == 0 && job.l.p.lo[d] + at == job.parents.n[d] - 1;
+  return {at >> 1, alone ? 0 : at % 2 == 0 ? -1 : 1};
+}
+
+/* First coarse column (d = 0) or row that a tile reads; `at`: its own first column or row. Columns
+ * of single cells start at a multiple of 16 bytes: at up to LINE_CELLS - 1 columns that are not
+ * used. */
+template <typename S> __device__ __forceinline__ int first_source(const job_t &job, int d, int at) {
+  const int first = child_in_row<S>(job, d, at).parent - 1;
+  return S::MAY_BE_WIDE && d == 0 && job.wide[0] ? first & -(int)LINE_CELLS : first;
+}
+
+template <typename S> __device__ __forceinline__ source_shape_t source_shape(const job_t &job) {
+  if constexpr (S::HAS_HALVES)
+    return S::HALVES;
+  else
+    return job.source;
 }
 
 /* Coarse planes from .. to that stage q is the first to read, when it interpolates plane q + 1
@@ -236,7 +288,7 @@ struct source_planes_t {
 template <typename S>
 __device__ __forceinline__ source_planes_t source_planes(const job_t &job, const tile_t &t, int q) {
   const bool first = q == t.first - S::DEPTH;
-  const mg_child_t now = child_of_plane<S>(job, q), next = child_of_plane<S>(job, q + 1);
+  const mg_child_t now = child_of<S>(job, 2, q), next = child_of<S>(job, 2, q + 1);
   const int reach = now.side != 0;
   return {now.parent + (first ? -reach : reach + 1), next.parent + (next.side != 0)};
 }
@@ -245,8 +297,8 @@ template <typename S>
 __device__ __forceinline__ void request_source(mg_real_t *shared, const job_t &job,
                                                const maps_t &maps, const tile_t &t,
                                                const source_planes_t &planes, uint64_t *arrived) {
-  const int i = t.i0 / 2 - 1 - SOURCE_LEFT + job.source_low[0],
-            j = (t.j0 >> 1) - 1 + job.source_low[1];
+  const int i = t.source[0] - source_shape<S>(job).left + job.source_low[0],
+            j = t.source[1] + job.source_low[1];
   for (int k = planes.from; k <= planes.to; k++)
     mg_tma_load(shared + S::SOURCE + (k & (SOURCE_SLOTS - 1)) * S::SOURCE_PLANE, &maps.source, i, j,
                 k + job.source_low[2], arrived);
@@ -269,7 +321,10 @@ __device__ __forceinline__ void request(mg_real_t *shared, const job_t &job, con
   int values = rows * WIDTH;
   const bool edge = ends_at_wall(job.l.p, t);
   if (edge) values += (S::ROWS - 2) * EDGE_WIDTH;
-  if (S::INTERPOLATED) values += (source.to + 1 - source.from) * SOURCE_WIDTH * S::SOURCE_ROWS;
+  if constexpr (S::INTERPOLATED) {
+    const source_shape_t s = source_shape<S>(job);
+    values += (source.to + 1 - source.from) * s.width * s.rows;
+  }
   mg_mbarrier_expect(arrived, (unsigned)(values * (int)sizeof(mg_real_t)));
   if (job.has_x) mg_tma_load(at_byte(shared, to.x) + S::X, &maps.x, i, j, k, arrived);
   mg_tma_load(once + S::BK + WIDTH, &maps.beta[2], i, j + 1, k, arrived);

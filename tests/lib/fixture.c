@@ -188,7 +188,8 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   params.alpha_varies = alpha_varies;
   if (walls) set_walls(&params, walls);
   set_boxes(&params, shape, log2_box_dim);
-  if (wide) params.length[wide[0] - 'i'] *= 4.0;
+  for (; wide && *wide >= 'i' && *wide <= 'k'; wide++)
+    params.length[*wide - 'i'] *= 4.0;
   if (status == MG_OK) status = mg_input_open(&params, &input);
   if (status == MG_OK) status = mg_device_choose(&params);
   if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
@@ -483,8 +484,11 @@ void fixture_each(const char *grids, const char *options, void (*test)(mg_hierar
 
 void fixture_each_any_size(const char *options, void (*test)(mg_hierarchy_t *h)) {
   static const char *const shapes[] = {
-      "walls=nndnnd", "walls=ppdndn",        "wide=k walls=ddnddn",
-      "wide=i",       "wide=j walls=ppdddd", "--stretch=z:tanh:1.5",
+      "walls=nndnnd",         "walls=ppdndn",
+      "wide=k walls=ddnddn",  "wide=i",
+      "wide=j walls=ppdddd",  "wide=ij walls=nndnnd",
+      "--stretch=x:tanh:1.7", "--stretch=y:tanh:1.7",
+      "--stretch=z:tanh:1.5",
   };
   /* For a device, levels with fused sweeps; for others, coarse patches of 3 ranks that are halves
    * of the fine ones, and as wide as their ghosts. */

@@ -35,7 +35,7 @@ extern fixture_backend_t fixture_backends[];
  *      words that are no options. walls=KKKKKK: kinds of the low and high side in i, j and
  *      k, each `d` (Dirichlet, the default) or `n` (Neumann). boxes=3x2x5: boxes in i, j and k;
  *      `boxes` is ignored, and boxes may be smaller than options accept. With --cells, both numbers
- *      are ignored. wide=i, wide=j, wide=k: the domain is four times as long there. residuals,
+ *      are ignored. wide=i, wide=jk etc.: the domain is four times as long there. residuals,
  *      interpolations: fused sweeps also compute residuals, or interpolate their input, on levels
  *      of any size. passes: a CPU's passes compute ghosts on levels of any size
  *  @return free with mg_hierarchy_free */
