@@ -19,6 +19,18 @@ MG_MUST_CHECK mg_status_t mg_comm_init(int *argc, char ***argv);
 /** Finalize the message-passing library. Collective over the world. */
 void mg_comm_finalize(void);
 
+/** The ranks of an application's communicator, for a library. Groups made of it do not end the
+ *  program either: see mg_comm_ends. Collective over the communicator. Initializes MPI if the
+ *  application has not, and then finalizes it when the program exits.
+ *  @param[in]  mpi_comm  const MPI_Comm *, duplicated; NULL: this process alone
+ *  @param[out] out       free with mg_comm_free
+ *  @return MG_OK, MG_ERR_COMM, MG_ERR_MEMORY, MG_ERR_USAGE (a communicator without MPI) */
+MG_MUST_CHECK mg_status_t mg_comm_attach(const void *mpi_comm, mg_comm_t **out);
+
+/** Whether a failure may end the program (mg_comm_abort). Otherwise it only returns its status, and
+ *  other ranks may wait for this one. */
+bool mg_comm_ends(const mg_comm_t *comm);
+
 /** Abort all ranks with this exit code. For failures that would leave other ranks waiting. */
 void mg_comm_abort(int exit_code);
 
@@ -60,7 +72,7 @@ MG_MUST_CHECK mg_status_t mg_comm_agree(mg_status_t mine);
  *  A failure of one rank (memory, device, message) would leave the others waiting forever. Such a
  *  rank aborts all ranks with the exit code of its status. */
 MG_MUST_CHECK static inline mg_status_t mg_comm_agree_or_end(mg_status_t mine) {
-  if (mine >= MG_ERR_MEMORY && mg_comm_size(mg_comm_world()) > 1)
+  if (mine >= MG_ERR_MEMORY && mg_comm_size(mg_comm_world()) > 1 && mg_comm_ends(mg_comm_world()))
     mg_comm_abort(mg_status_exit_code(mine));
   return mg_comm_agree(mine);
 }

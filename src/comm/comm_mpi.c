@@ -18,6 +18,7 @@
 struct mg_comm {
   MPI_Comm mpi;
   int rank, size;
+  bool attached; /* by mg_comm_attach, or a group of such a one */
 };
 
 static struct mg_comm program; /* all ranks */
@@ -99,6 +100,45 @@ void mg_comm_finalize(void) {
   program.size = 0;
 }
 
+static void finalize_at_exit(void) {
+  int finalized = 1;
+  if (MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized) mg_comm_finalize();
+}
+
+static mg_status_t initialize_for_library(void) {
+  int initialized, finalized, provided;
+  TRY_MPI(MPI_Initialized(&initialized));
+  TRY_MPI(MPI_Finalized(&finalized));
+  if (finalized) return mg_error(MG_ERR_COMM, "MPI is finalized");
+  if (!initialized) {
+    MG_TRY(mg_comm_init(NULL, NULL));
+    if (atexit(finalize_at_exit) == 0) return MG_OK;
+    return mg_error(MG_ERR_MEMORY, "out of memory: cannot finalize MPI at exit");
+  }
+  TRY_MPI(MPI_Query_thread(&provided));
+  if (provided >= MPI_THREAD_FUNNELED) return MG_OK;
+  return mg_error(MG_ERR_COMM, "MPI was initialized without MPI_THREAD_FUNNELED; call "
+                               "MPI_Init_thread with it");
+}
+
+mg_status_t mg_comm_attach(const void *mpi_comm, mg_comm_t **out) {
+  mg_comm_t *comm;
+  *out = NULL;
+  MG_TRY(initialize_for_library());
+  MG_TRY(mg_new(&comm, 1, "communicators"));
+  comm->attached = true;
+  TRY_MPI(MPI_Comm_dup(mpi_comm ? *(const MPI_Comm *)mpi_comm : MPI_COMM_SELF, &comm->mpi));
+  *out = comm;
+  TRY_MPI(MPI_Comm_set_errhandler(comm->mpi, MPI_ERRORS_RETURN));
+  TRY_MPI(MPI_Comm_rank(comm->mpi, &comm->rank));
+  TRY_MPI(MPI_Comm_size(comm->mpi, &comm->size));
+  return MG_OK;
+}
+
+bool mg_comm_ends(const mg_comm_t *comm) {
+  return !comm->attached;
+}
+
 static void (*before_abort)(void);
 
 void mg_comm_before_abort(void (*clean)(void)) {
@@ -144,6 +184,7 @@ mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out) {
   mg_comm_t *comm;
   MG_TRY(mg_new(&comm, 1, "communicators"));
   comm->mpi = mpi;
+  comm->attached = parent->attached;
   TRY_MPI(MPI_Comm_rank(mpi, &comm->rank));
   TRY_MPI(MPI_Comm_size(mpi, &comm->size));
   *out = comm;
@@ -171,8 +212,11 @@ mg_status_t mg_comm_barrier_with_timeout(mg_comm_t *comm, const char *failure, d
   for (int met = 0;;) {
     TRY_MPI(MPI_Test(&request, &met, MPI_STATUS_IGNORE));
     if (met) return MG_OK;
-    if (failure && MPI_Wtime() - start > seconds)
-      mg_comm_abort(mg_status_exit_code(mg_error(MG_ERR_DEVICE, "%s", failure)));
+    if (failure && MPI_Wtime() - start > seconds) {
+      const mg_status_t status = mg_error(MG_ERR_DEVICE, "%s", failure);
+      if (!mg_comm_ends(comm)) return status;
+      mg_comm_abort(mg_status_exit_code(status));
+    }
     nanosleep(&nap, NULL);
   }
 }

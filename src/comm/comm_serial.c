@@ -12,7 +12,8 @@ struct mg_requests {
   int none;
 };
 
-static struct mg_comm world = {1};
+static struct mg_comm program = {1}, attached = {1};
+static _Thread_local struct mg_comm *world = &program;
 
 /* A number that MPI launchers set in the environment. */
 static long number_of(const char *open_mpi, const char *others) {
@@ -36,6 +37,18 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
 
 void mg_comm_finalize(void) {}
 
+mg_status_t mg_comm_attach(const void *mpi_comm, mg_comm_t **out) {
+  *out = &attached;
+  if (!mpi_comm) return MG_OK;
+  return mg_error(MG_ERR_USAGE,
+                  "built without MPI, but given a communicator; use NULL, or configure "
+                  "--with-mpi");
+}
+
+bool mg_comm_ends(const mg_comm_t *comm) {
+  return comm != &attached;
+}
+
 static void (*before_abort)(void);
 
 void mg_comm_before_abort(void (*clean)(void)) {
@@ -48,12 +61,13 @@ void mg_comm_abort(int exit_code) {
 }
 
 mg_comm_t *mg_comm_world(void) {
-  return &world;
+  return world;
 }
 
 mg_comm_t *mg_comm_enter(mg_comm_t *comm) {
-  (void)comm;
-  return &world;
+  mg_comm_t *before = world;
+  world = comm ? comm : &program;
+  return before;
 }
 
 int mg_comm_rank(const mg_comm_t *comm) {
@@ -100,7 +114,7 @@ mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n) {
 }
 
 mg_status_t mg_comm_sum_on_host(double *values, int n) {
-  return mg_comm_max(&world, values, n);
+  return mg_comm_max(&program, values, n);
 }
 
 mg_status_t mg_comm_rank_on_host(int *rank, int *size) {

@@ -135,7 +135,10 @@ static void warn_of_mean(const mg_params_t *params, double mean, double largest)
   if (fabs(mean) > 1e-6 * largest)
     mg_warning("%s%s: subtracting the mean %g of f, because a Poisson problem without "
                "Dirichlet walls requires mean 0",
-               params->rhs[0] ? "--rhs=" : "--boundary", params->rhs, mean);
+               params->rhs[0]                      ? "--rhs="
+               : mg_params_has_wall_values(params) ? "--boundary"
+                                                   : "singular problem",
+               params->rhs, mean);
 }
 
 /* Subtract a constant from f, which is stored times the volume of the cells. */
@@ -166,11 +169,11 @@ static mg_status_t remove_users_rhs_mean(mg_hierarchy_t *h) {
 /* If A is singular, a solution exists only if the right-hand side has mean zero. The built-in
  * periodic Helmholtz problems also get mean zero, as in the reference. A user's Helmholtz
  * right-hand side is unchanged. */
-static mg_status_t remove_rhs_mean(mg_hierarchy_t *h) {
+static mg_status_t remove_rhs_mean(mg_hierarchy_t *h, bool sets_f) {
   mg_level_t *level = &h->level[0];
-  const bool users = h->params.rhs[0] != '\0' || mg_params_has_wall_values(&h->params),
-             singular = mg_is_singular(&level->store.view);
-  if (users) return singular ? remove_users_rhs_mean(h) : MG_OK;
+  const bool singular = mg_is_singular(&level->store.view);
+  if (sets_f || mg_params_has_wall_values(&h->params))
+    return singular ? remove_users_rhs_mean(h) : MG_OK;
   if (!singular && !level->store.view.periodic) return MG_OK;
   double mean;
   MG_TRY(mg_mean(level, MG_F, &mean));
@@ -264,7 +267,7 @@ static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *sour
   else if (level->plan->vectors & 1u << MG_ALPHA)
     MG_TRY(mg_metric_volumes(h, 0, MG_ALPHA)); /* for mg_set_mean */
   MG_TRY(close_neumann_walls(level));
-  return remove_rhs_mean(h);
+  return remove_rhs_mean(h, source && source->sets_f);
 }
 
 static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source) {
@@ -287,6 +290,18 @@ mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *so
 
 mg_status_t mg_problem_set(mg_hierarchy_t *h) {
   return mg_problem_set_from(h, NULL);
+}
+
+static mg_status_t set_rhs(mg_hierarchy_t *h, mg_status_t (*load)(void *, mg_hierarchy_t *),
+                           void *data) {
+  MG_TRY(load(data, h));
+  MG_TRY(mg_metric_apply(h, 0, MG_F));
+  return remove_rhs_mean(h, true);
+}
+
+mg_status_t mg_problem_set_rhs(mg_hierarchy_t *h, mg_status_t (*load)(void *, mg_hierarchy_t *),
+                               void *data) {
+  return mg_comm_agree_or_end(set_rhs(h, load, data));
 }
 
 mg_status_t mg_problem_restrict_rhs(mg_hierarchy_t *h, int l, double *f_norm) {

@@ -20,11 +20,19 @@ typedef struct {
   mg_status_t (*load)(void *data, mg_hierarchy_t *h);
   void *data;
   mg_status_t (*load_wall)(void *data, mg_hierarchy_t *h, int d, int side);
+  bool sets_f; /**< `load` sets MG_F */
 } mg_problem_source_t;
 
 /** Like mg_problem_set, with a source; NULL for none.
  *  @return status of mg_problem_set or of `load` */
 MG_MUST_CHECK mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source);
+
+/** Replace only the right-hand side of a problem whose conditions all have the value 0.
+ *  @param[in] load  sets MG_F, without factors
+ *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE, or the status of `load`, the same on every rank */
+MG_MUST_CHECK mg_status_t mg_problem_set_rhs(mg_hierarchy_t *h,
+                                             mg_status_t (*load)(void *data, mg_hierarchy_t *h),
+                                             void *data);
 
 /** Restrict MG_F of the finest level down to level l, for a solve that starts there.
  *  @param[out] f_norm  max |MG_F| of level l, on every rank */
