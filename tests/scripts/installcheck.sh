@@ -3,11 +3,11 @@
 # deck; plot.py draws a picture; a study can be planned; man pages and completions work; environment modules name the
 # folders of the installation.
 #
-#   installcheck.sh PROGRAM DECKS MANUAL COMPLETION MODULES BINDIR
+#   installcheck.sh PROGRAM DECKS MANUAL COMPLETION MODULES BINDIR LIBDIR INCLUDEDIR EXAMPLES CC
 #
 # Paths are those of hpgmg-fv's files; those of hpgmg-bench are in the same folders.
 HPGMG_FV=$1
-decks=$2 manual=$3 completion=$4 modules=$5 bindir=$6
+decks=$2 manual=$3 completion=$4 modules=$5 bindir=$6 libdir=$7 includedir=$8 examples=$9 compiler=${10}
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 
 ok 1 --version
@@ -34,6 +34,19 @@ if have_mpi && have_feature OpenMP && have_feature jansson &&
 fi
 if "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
   "$PYTHON" "$decks/rough_field.py" --help >/dev/null || complain "$decks/rough_field.py does not start"
+fi
+# The installed library and example. Under DESTDIR, the .pc file names folders that do not exist.
+if command -v pkg-config >/dev/null; then
+  export PKG_CONFIG_PATH=$libdir/pkgconfig
+  set_folders=(--define-variable=libdir="$libdir" --define-variable=includedir="$includedir")
+  # shellcheck disable=SC2046 # options are words
+  $compiler -Wall -Wextra -Werror -o "$dir/poisson" "$examples/poisson.c" \
+    $(pkg-config "${set_folders[@]}" --cflags --libs hpgmg) || complain 'examples/poisson.c does not compile'
+  solo "$dir/poisson" >"$dir/out" || complain 'poisson fails'
+  # 5.62e-2 in the middle of the cube: the series of sines.
+  grep -q '^u next to the middle: 0\.0561[0-9]* after [0-9]* cycles' "$dir/out" || complain "poisson: $(cat "$dir/out")"
+else
+  echo 'skipped: examples of the library; no pkg-config'
 fi
 n=0
 for deck in "$decks"/*.ini; do

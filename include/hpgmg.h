@@ -1,0 +1,136 @@
+/* libhpgmg: geometric multigrid for a alpha u - b div(beta grad u) = f on structured grids.
+ *
+ * docs/algorithm.md defines the equation, the operators and the walls; docs/library.md has an
+ * example. All functions but hpgmg_version, hpgmg_status_text and hpgmg_error are collective over
+ * the communicator of the solver: every rank calls them in the same order. A solver is used by one
+ * thread at a time; solvers on CPUs are independent of each other. Solvers on GPUs share a device:
+ * one thread uses them all. No function prints, ends the program, or changes signal handlers.
+ *
+ * Results are bit-identical for any ranks, boxes and threads, on CPUs and GPUs. */
+#ifndef HPGMG_H
+#define HPGMG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HPGMG_VERSION_MAJOR 0
+#define HPGMG_VERSION_MINOR 1
+
+/** Result of a call, the same on every rank. */
+typedef enum {
+  HPGMG_OK = 0,
+  HPGMG_NOT_CONVERGED, /**< hpgmg_solve: see the reason */
+  HPGMG_BAD_ARGUMENT,  /**< an argument or an option has a value that it may not have */
+  HPGMG_UNAVAILABLE,   /**< this build or machine lacks the requested device or transport */
+  HPGMG_NO_MEMORY,     /**< of the host or the device */
+  HPGMG_FAILED         /**< a device, MPI or the library itself failed; only destroy the solver */
+} hpgmg_status_t;
+
+/** Why a solve ended. */
+typedef enum {
+  HPGMG_CYCLES_DONE = 0, /**< the one cycle of a cube without --rtol */
+  HPGMG_CONVERGED,       /**< the residual is at most rtol max|f| */
+  HPGMG_MAX_CYCLES,      /**< --max-cycles were done before */
+  HPGMG_DIVERGED         /**< the residual grew, or is infinite or NaN */
+} hpgmg_reason_t;
+
+/** What a solve did; the same on every rank. */
+typedef struct {
+  hpgmg_reason_t reason;
+  int cycles;
+  double residual; /**< max|f - A u| after the last cycle */
+  double relative; /**< the same by max|f|, or by max|A u| if f = 0 */
+} hpgmg_info_t;
+
+/** Doubles in host memory, one per cell or face of this rank's box; NULL if the box is empty.
+ * Element (i, j, k), counted from the first one of the box, is data[i stride[0] + j stride[1] + k
+ * stride[2]]; with strides of 0 an input has one value. */
+typedef struct {
+  double *data;
+  ptrdiff_t stride[3];
+} hpgmg_array_t;
+
+/** beta and alpha. An array of faces normal to a direction has one more element in that direction
+ *  than the box has cells: element 0 is the lower face of the first cell. Where boxes meet, the
+ *  upper one's value counts. */
+typedef struct {
+  hpgmg_array_t beta[3]; /**< on the faces normal to i, j and k, > 0 */
+  hpgmg_array_t alpha;   /**< in cells, >= 0; only and always with varying_alpha */
+} hpgmg_coefficients_t;
+
+typedef struct hpgmg_solver hpgmg_solver_t;
+
+/** A message, one line without line break. It ends with the rank if several ranks may report it. */
+typedef void (*hpgmg_log_t)(void *data, const char *text);
+
+/** Arguments of hpgmg_create; start from hpgmg_options(). */
+typedef struct {
+  size_t size; /**< of this struct: which version of it the caller has */
+  int32_t
+      cells[3];  /**< cells of the grid in i, j and k; all 0: the words have the size of a cube */
+  int32_t lo[3]; /**< first cell of this rank's box */
+  int32_t n[3];  /**< its cells, 0 for an empty box. The boxes of all ranks are disjoint and cover
+                      the grid. All 0 on one rank: the whole grid */
+  const char *words; /**< options as on the command line of hpgmg-fv, separated by blanks:
+                          "--operator=7pt --lengths=1,1,4 --boundary=neumann --rtol=1e-10". Options
+                          of files, of the benchmark and of its output are refused. NULL: none */
+  int varying_alpha; /**< alpha is an array */
+  const void *comm; /**< const MPI_Comm *, duplicated; needs MPI_THREAD_FUNNELED. NULL: this process
+                         alone. If MPI is not initialized, the library does it */
+  hpgmg_log_t log;  /**< gets errors and warnings; NULL: none */
+  void *log_data;
+} hpgmg_options_t;
+
+/** Defaults: fv2, Poisson's equation, Dirichlet walls, GSRB; an F-cycle, then V-cycles to
+ *  --rtol=1e-8; one process. */
+static inline hpgmg_options_t hpgmg_options(void) {
+  hpgmg_options_t o = {
+      sizeof(hpgmg_options_t), {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, NULL, 0, NULL, NULL, NULL};
+  return o;
+}
+
+/** "MAJOR.MINOR.PATCH" of the library. */
+const char *hpgmg_version(void);
+
+/** @return static string, never NULL */
+const char *hpgmg_status_text(hpgmg_status_t status);
+
+/** Plan and allocate the levels; beta is 1, and alpha too.
+ *  @param[out] solver  to be destroyed, also after an error, which hpgmg_error explains; NULL if
+ *                      there is no memory for it
+ *  @return HPGMG_OK, HPGMG_BAD_ARGUMENT, HPGMG_UNAVAILABLE, HPGMG_NO_MEMORY, HPGMG_FAILED */
+hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solver_t **solver);
+
+/** Replace beta and alpha, and set up the levels.
+ *
+ *  The values are copied. With a condition whose value is not 0, or Robin's, the solver keeps
+ *  another copy in host memory.
+ *  @return HPGMG_OK, HPGMG_BAD_ARGUMENT (values too, by name and place), HPGMG_NO_MEMORY,
+ *          HPGMG_FAILED */
+hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
+                                      const hpgmg_coefficients_t *coefficients);
+
+/** Solve A u = f.
+ *  @param[in]  f     in cells: averages of fv2 and fv4, values at centers of 7pt; not changed
+ *  @param[out] u     in cells. Ghosts around the box are not written
+ *  @param[out] info  may be NULL
+ *  @return HPGMG_OK, HPGMG_NOT_CONVERGED (u is that of the last cycle), HPGMG_BAD_ARGUMENT,
+ *          HPGMG_NO_MEMORY, HPGMG_FAILED */
+hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f, const hpgmg_array_t *u,
+                           hpgmg_info_t *info);
+
+/** What went wrong in the last call that failed, on any rank; "" if none did.
+ *  @return valid until the next call with the solver, never NULL */
+const char *hpgmg_error(const hpgmg_solver_t *solver);
+
+/** Free the solver and set it to NULL; no effect if it is NULL. */
+void hpgmg_destroy(hpgmg_solver_t **solver);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,318 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "api/solver.h"
+#include "base/alloc.h"
+#include "comm/comm.h"
+#include "device/device_select.h"
+#include "device/memory_check.h"
+#include "device/thread_check.h"
+#include "solver/graph.h"
+#include "solver/solve.h"
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Solvers that hold the device of this process. */
+static atomic_int device_holders;
+
+/* --- messages and the world of a call ------------------------------------------------------------
+ */
+
+static void take_line(void *data, const char *text) {
+  hpgmg_solver_t *s = data;
+  const char *const error = strstr(text, "error: ");
+  if (error && !s->error[0]) snprintf(s->error, sizeof s->error, "%s", error + strlen("error: "));
+  if (s->log) s->log(s->log_data, text);
+}
+
+/* What the calling thread had before. */
+typedef struct {
+  mg_log_t *log;
+  mg_comm_t *comm;
+} before_t;
+
+static before_t enter(hpgmg_solver_t *s) {
+  s->error[0] = '\0';
+  const before_t before = {mg_log_enter(&s->messages), mg_comm_enter(s->comm)};
+  return before;
+}
+
+static hpgmg_status_t public_status(mg_status_t status) {
+  switch (status) {
+  case MG_OK:
+    return HPGMG_OK;
+  case MG_ERR_DIVERGED:
+  case MG_ERR_INTERRUPTED:
+    return HPGMG_NOT_CONVERGED;
+  case MG_ERR_USAGE:
+  case MG_ERR_IO:
+    return HPGMG_BAD_ARGUMENT;
+  case MG_ERR_UNAVAILABLE:
+    return HPGMG_UNAVAILABLE;
+  case MG_ERR_MEMORY:
+    return HPGMG_NO_MEMORY;
+  default:
+    return HPGMG_FAILED;
+  }
+}
+
+/* Give the message of the first rank that has one to all ranks. */
+static mg_status_t share_error(hpgmg_solver_t *s) {
+  int first;
+  const int ranks = mg_comm_size(mg_comm_world());
+  char *all;
+  MG_TRY(mg_comm_first(mg_comm_world(), s->error[0] != '\0', &first));
+  if (first == ranks) return MG_OK;
+  MG_TRY(mg_comm_agree(mg_new(&all, (int64_t)ranks * MG_API_MESSAGE, "messages")));
+  const mg_status_t status = mg_comm_gather(mg_comm_world(), s->error, MG_API_MESSAGE, all);
+  if (status == MG_OK) memcpy(s->error, all + (size_t)first * MG_API_MESSAGE, MG_API_MESSAGE);
+  free(all);
+  return status;
+}
+
+static hpgmg_status_t leave(hpgmg_solver_t *s, before_t before, mg_status_t status) {
+  if (status != MG_OK && status < MG_ERR_DEVICE && s->comm && share_error(s) != MG_OK)
+    status = MG_ERR_COMM;
+  if (status >= MG_ERR_DEVICE) s->usable = false, s->broken = true;
+  (void)mg_comm_enter(before.comm);
+  (void)mg_log_enter(before.log);
+  return public_status(status);
+}
+
+/* A failed solver may have lost messages, in which other ranks wait. */
+static mg_status_t check_usable(const hpgmg_solver_t *s) {
+  if (s->usable) return MG_OK;
+  return mg_error(MG_ERR_USAGE, "this solver has failed before; destroy it");
+}
+
+/* --- creation ------------------------------------------------------------------------------------
+ */
+
+/* A command line: the size of the grid, then the caller's words, which are separated in place. */
+typedef struct {
+  char cells[64], *words, **arg;
+  int n;
+} command_t;
+
+static mg_status_t split_words(const hpgmg_options_t *o, command_t *c) {
+  const char *const words = o->words ? o->words : "";
+  const size_t length = strlen(words);
+  if (length > INT_MAX / 2)
+    return mg_error(MG_ERR_USAGE, "the words have %zu characters, limit %d", length, INT_MAX / 2);
+  MG_TRY(mg_new(&c->words, (int64_t)length + 1, "words"));
+  MG_TRY(mg_new(&c->arg, (int64_t)length / 2 + 4, "words"));
+  memcpy(c->words, words, length + 1);
+  c->arg[c->n++] = "hpgmg";
+  if (o->cells[0] != 0 || o->cells[1] != 0 || o->cells[2] != 0) {
+    snprintf(c->cells, sizeof c->cells, "--cells=%dx%dx%d", o->cells[0], o->cells[1], o->cells[2]);
+    c->arg[c->n++] = c->cells;
+  }
+  char *rest = c->words;
+  for (char *word; (word = strtok_r(rest, " \t\n", &rest));)
+    c->arg[c->n++] = word;
+  return MG_OK;
+}
+
+/* Options that have no meaning here. */
+static mg_status_t check_words(const mg_params_t *p, mg_action_t action) {
+  const struct {
+    bool given;
+    const char *option, *instead;
+  } refused[] = {{action == MG_ACTION_HELP, "help", "hpgmg-fv --help"},
+                 {action == MG_ACTION_VERSION, "version", "hpgmg_version"},
+                 {p->print_config, "print-config", "hpgmg-fv"},
+                 {p->dry_run, "dry-run", "hpgmg-fv"},
+                 {p->official, "official", "hpgmg-fv"},
+                 {p->levels_breakdown, "levels-breakdown", "hpgmg-fv"},
+                 {p->coefficients[0], "coefficients", "hpgmg_set_coefficients"},
+                 {p->rhs[0], "rhs", "hpgmg_solve"},
+                 {p->restart[0], "restart", "hpgmg-fv"},
+                 {p->input[0], "input", "the words themselves"},
+                 {p->dump[0], "dump", "hpgmg-fv"},
+                 {p->json[0], "json", "hpgmg_info_t"},
+                 {p->csv[0], "csv", "hpgmg_info_t"}};
+  for (size_t r = 0; r < sizeof refused / sizeof *refused; r++)
+    if (refused[r].given && mg_comm_is_root())
+      return mg_error(MG_ERR_USAGE, "--%s is an option of the program only; use %s",
+                      refused[r].option, refused[r].instead);
+    else if (refused[r].given)
+      return MG_ERR_USAGE;
+  return MG_OK;
+}
+
+static mg_status_t parse(hpgmg_solver_t *s, const hpgmg_options_t *o) {
+  command_t command = {.n = 0};
+  mg_action_t action = MG_ACTION_RUN;
+  mg_status_t status = mg_comm_agree(split_words(o, &command));
+  if (status == MG_OK)
+    status = mg_params_parse_on_ranks(command.n, command.arg, NULL, &s->params, &action);
+  free(command.words), free(command.arg);
+  MG_TRY(status);
+  MG_TRY(check_words(&s->params, action));
+  s->messages.level = MG_LOG_NORMAL;
+  if (o->varying_alpha && s->params.equation != MG_EQUATION_HELMHOLTZ)
+    return mg_error(MG_ERR_USAGE, "a varying alpha needs the word --equation=helmholtz");
+  s->params.alpha_varies = o->varying_alpha != 0;
+  return MG_OK;
+}
+
+static mg_status_t open_device(hpgmg_solver_t *s) {
+  MG_TRY(mg_device_choose(&s->params));
+  s->holds_device = s->params.device == MG_DEVICE_CUDA || s->params.device == MG_DEVICE_CUDA_SIMPLE;
+  if (s->holds_device) atomic_fetch_add(&device_holders, 1);
+  return MG_OK;
+}
+
+static mg_status_t plan(hpgmg_solver_t *s) {
+  char message[MG_API_MESSAGE] = "";
+  const mg_status_t status =
+      mg_plan_build(&s->params, mg_comm_size(mg_comm_world()), &s->plan, message, sizeof message);
+  if (status == MG_OK || !mg_comm_is_root()) return status;
+  return mg_error(status, "%s", message);
+}
+
+static mg_box_t box_of(const hpgmg_options_t *o, const int32_t cells[3]) {
+  mg_box_t box;
+  const bool whole = mg_comm_size(mg_comm_world()) == 1 && !o->n[0] && !o->n[1] && !o->n[2];
+  for (int d = 0; d < 3; d++) {
+    box.lo[d] = whole ? 0 : o->lo[d];
+    box.n[d] = whole ? cells[d] : o->n[d];
+  }
+  return box;
+}
+
+static mg_status_t build(hpgmg_solver_t *s, const hpgmg_options_t *o) {
+  MG_TRY(mg_thread_check());
+  MG_TRY(parse(s, o));
+  MG_TRY(mg_comm_agree(mg_axes_set(&s->axes, &s->params)));
+  MG_TRY(open_device(s));
+  MG_TRY(plan(s));
+  MG_TRY(mg_memory_check(&s->params));
+  MG_TRY(mg_placement_choose(&s->params, &s->plan, &s->placement));
+  MG_TRY(mg_hierarchy_create(&s->params, &s->plan, &s->h));
+  const mg_box_t box = box_of(o, s->plan.level[0].layout.n);
+  mg_api_default_coefficients(s);
+  MG_TRY(mg_boxes_create(&s->h->level[0], &box, &s->boxes));
+  s->usable = true;
+  return MG_OK;
+}
+
+static mg_status_t attach(hpgmg_solver_t *s, const hpgmg_options_t *o) {
+  MG_TRY(mg_comm_attach(o->comm, &s->comm));
+  (void)mg_comm_enter(s->comm);
+  s->messages.rank = mg_comm_rank(s->comm);
+  s->messages.n_ranks = mg_comm_size(s->comm);
+  return mg_comm_agree(o->size == sizeof *o
+                           ? MG_OK
+                           : mg_error(MG_ERR_USAGE,
+                                      "the options have %zu bytes, but this version of libhpgmg "
+                                      "has %zu; compile with its hpgmg.h",
+                                      o->size, sizeof *o));
+}
+
+hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solver_t **solver) {
+  hpgmg_solver_t *s = calloc(1, sizeof *s);
+  *solver = s;
+  if (!s) return HPGMG_NO_MEMORY;
+  s->log = options->log;
+  s->log_data = options->log_data;
+  s->messages = (mg_log_t){.rank = 0,
+                           .n_ranks = 1,
+                           .level = MG_LOG_NORMAL,
+                           .program = "hpgmg",
+                           .line = take_line,
+                           .data = s};
+  const before_t before = {mg_log_enter(&s->messages), mg_comm_enter(NULL)};
+  mg_status_t status = attach(s, options);
+  if (status == MG_OK) status = build(s, options);
+  return leave(s, before, status);
+}
+
+void hpgmg_destroy(hpgmg_solver_t **solver) {
+  hpgmg_solver_t *s = *solver;
+  if (!s) return;
+  const before_t before = enter(s);
+  mg_boxes_free(s->boxes);
+  if (!s->broken) mg_hierarchy_free(s->h); /* collective: other ranks may be lost */
+  mg_axes_free(&s->axes);
+  if (s->holds_device && atomic_fetch_sub(&device_holders, 1) == 1) mg_device_close();
+  (void)mg_comm_enter(before.comm);
+  if (s->comm) mg_comm_free(s->comm);
+  (void)mg_log_enter(before.log);
+  free(s->kept);
+  free(s);
+  *solver = NULL;
+}
+
+/* --- use -----------------------------------------------------------------------------------------
+ */
+
+hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
+                                      const hpgmg_coefficients_t *coefficients) {
+  const before_t before = enter(solver);
+  mg_status_t status = check_usable(solver);
+  if (status == MG_OK) status = mg_api_set_coefficients(solver, coefficients);
+  return leave(solver, before, status);
+}
+
+/* With conditions that are not 0, f and beta at the walls are set up together. */
+static mg_status_t set_up(hpgmg_solver_t *s, const hpgmg_array_t *f) {
+  if (mg_params_has_wall_values(&s->params)) return mg_api_set_up(s, f);
+  if (!s->ready) MG_TRY(mg_api_set_up(s, NULL));
+  return mg_api_set_rhs(s, f);
+}
+
+static hpgmg_reason_t reason_of(const mg_params_t *p, mg_status_t status, double relative) {
+  return status == MG_ERR_DIVERGED ? HPGMG_DIVERGED
+         : p->rtol == 0.0          ? HPGMG_CYCLES_DONE
+         : relative <= p->rtol     ? HPGMG_CONVERGED
+                                   : HPGMG_MAX_CYCLES;
+}
+
+static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,
+                         hpgmg_info_t *info) {
+  mg_history_t history = {.n_cycles = 0};
+  double f_norm;
+  MG_TRY(mg_api_check_rhs(s, f, u));
+  MG_TRY(set_up(s, f));
+  MG_TRY(mg_problem_restrict_rhs(s->h, 0, &f_norm));
+  const mg_status_t status = mg_solve(s->h, 0, f_norm, &history);
+  if (status != MG_OK && status != MG_ERR_DIVERGED) return status;
+  info->cycles = history.n_cycles;
+  info->residual = history.n_cycles > 0 ? history.norm[history.n_cycles - 1] : 0.0;
+  info->relative = history.n_cycles > 0 ? history.rel[history.n_cycles - 1] : 0.0;
+  info->reason = reason_of(&s->params, status, info->relative);
+  MG_TRY(mg_boxes_fetch(s->boxes, MG_U, u->data, u->stride));
+  if (info->reason == HPGMG_MAX_CYCLES && mg_comm_is_root())
+    return mg_error(MG_ERR_DIVERGED, "max|f-Au| is %g max|f| after %d cycles, but --rtol=%g",
+                    info->relative, info->cycles, s->params.rtol);
+  return info->reason == HPGMG_MAX_CYCLES ? MG_ERR_DIVERGED : status;
+}
+
+hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f, const hpgmg_array_t *u,
+                           hpgmg_info_t *info) {
+  const before_t before = enter(solver);
+  hpgmg_info_t unused = {HPGMG_CYCLES_DONE, 0, 0.0, 0.0};
+  mg_status_t status = check_usable(solver);
+  if (info) *info = unused;
+  if (status == MG_OK) status = mg_comm_agree_or_end(solve(solver, f, u, info ? info : &unused));
+  return leave(solver, before, status);
+}
+
+const char *hpgmg_error(const hpgmg_solver_t *solver) {
+  return solver ? solver->error : "out of memory: there is no solver";
+}
+
+const char *hpgmg_version(void) {
+  return PACKAGE_VERSION;
+}
+
+const char *hpgmg_status_text(hpgmg_status_t status) {
+  static const char *const text[] = {"success",       "not converged",
+                                     "bad argument",  "device or transport not available",
+                                     "out of memory", "device, MPI or library failed"};
+  return (unsigned)status < sizeof text / sizeof *text ? text[status] : "unknown status";
+}
