@@ -13,6 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(__GNUC__)
+#define HPGMG_API __attribute__((visibility("default")))
+#else
+#define HPGMG_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -94,16 +100,16 @@ static inline hpgmg_options_t hpgmg_options(void) {
 }
 
 /** "MAJOR.MINOR.PATCH" of the library. */
-const char *hpgmg_version(void);
+HPGMG_API const char *hpgmg_version(void);
 
 /** @return static string, never NULL */
-const char *hpgmg_status_text(hpgmg_status_t status);
+HPGMG_API const char *hpgmg_status_text(hpgmg_status_t status);
 
 /** Plan and allocate the levels; beta is 1, and alpha too.
  *  @param[out] solver  to be destroyed, also after an error, which hpgmg_error explains; NULL if
  *                      there is no memory for it
  *  @return HPGMG_OK, HPGMG_BAD_ARGUMENT, HPGMG_UNAVAILABLE, HPGMG_NO_MEMORY, HPGMG_FAILED */
-hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solver_t **solver);
+HPGMG_API hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solver_t **solver);
 
 /** Replace beta and alpha, and set up the levels.
  *
@@ -111,8 +117,8 @@ hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solver_t **sol
  *  another copy in host memory.
  *  @return HPGMG_OK, HPGMG_BAD_ARGUMENT (values too, by name and place), HPGMG_NO_MEMORY,
  *          HPGMG_FAILED */
-hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
-                                      const hpgmg_coefficients_t *coefficients);
+HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
+                                                const hpgmg_coefficients_t *coefficients);
 
 /** Solve A u = f.
  *  @param[in]  f     in cells: averages of fv2 and fv4, values at centers of 7pt; not changed
@@ -120,15 +126,15 @@ hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
  *  @param[out] info  may be NULL
  *  @return HPGMG_OK, HPGMG_NOT_CONVERGED (u is that of the last cycle), HPGMG_BAD_ARGUMENT,
  *          HPGMG_NO_MEMORY, HPGMG_FAILED */
-hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f, const hpgmg_array_t *u,
-                           hpgmg_info_t *info);
+HPGMG_API hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f,
+                                     const hpgmg_array_t *u, hpgmg_info_t *info);
 
 /** What went wrong in the last call that failed, on any rank; "" if none did.
  *  @return valid until the next call with the solver, never NULL */
-const char *hpgmg_error(const hpgmg_solver_t *solver);
+HPGMG_API const char *hpgmg_error(const hpgmg_solver_t *solver);
 
 /** Free the solver and set it to NULL; no effect if it is NULL. */
-void hpgmg_destroy(hpgmg_solver_t **solver);
+HPGMG_API void hpgmg_destroy(hpgmg_solver_t **solver);
 
 #ifdef __cplusplus
 }

@@ -89,7 +89,7 @@ AC_DEFUN([_MG_CUDA_TRY],
 _MG_CUDA_ARCH
 mg_cuda_version=`$NVCC --version | sed -n 's/.*release \(@<:@0-9.@:>@*\).*/\1/p'`
 # Contraction is off, as in C: formulas call fma() explicitly.
-MG_NVCCFLAGS="-std=c++17 -fmad=false -lineinfo$MG_NVCCFLAGS"
+MG_NVCCFLAGS="-std=c++17 -fmad=false -lineinfo -Xcompiler=-fPIC,-fvisibility=hidden$MG_NVCCFLAGS"
 AS_IF([test "x$enable_cuda_debug" = xyes], [MG_NVCCFLAGS="$MG_NVCCFLAGS -DMG_CUDA_DEBUG"])
 # Unlike gcc, g++ warns of fields that a designated initializer omits.
 AS_IF([test "x$enable_werror" = xyes],

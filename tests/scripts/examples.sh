@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # examples: examples/reference.c compiles as its first comment says, without warnings, has at most 600 lines, and prints
-# the numbers of hpgmg-fv. cycle_reference.c compares the bits of u.
+# the numbers of hpgmg-fv. cycle_reference.c compares the bits of u. The shared library exports the functions of hpgmg.h
+# and no others, and hpgmg.h is C++ too; installcheck.sh runs examples/poisson.c.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 source=$abs_top_srcdir/examples/reference.c
 
@@ -23,5 +24,19 @@ for bad in 3 10 6x ''; do
   # shellcheck disable=SC2086 # no argument if empty
   "$dir/reference" $bad 2>"$dir/err" && complain "reference '$bad' succeeded"
   grep -q '^usage: reference N, with N from 4 to 9' "$dir/err" || complain "reference '$bad': $(cat "$dir/err")"
+done
+
+header=$abs_top_srcdir/include/hpgmg.h library=$abs_top_builddir/libhpgmg.so
+if test -e "$library"; then
+  sed -n 's/^HPGMG_API .*\(hpgmg_[a-z_]*\)(.*/\1/p' "$header" | sort >"$dir/declared"
+  nm -D --defined-only "$library" | awk '{ print $NF }' | sort >"$dir/exported"
+  test "$(wc -l <"$dir/declared")" -ge 7 || complain "hpgmg.h declares $(wc -l <"$dir/declared") functions"
+  diff "$dir/declared" "$dir/exported" || complain 'hpgmg.h and the exported functions differ'
+else
+  echo 'skipped: no shared library in a build with sanitizers'
+fi
+for language in c c++; do
+  echo '#include "hpgmg.h"' | "${CC:-cc}" -x $language -I"$abs_top_srcdir/include" -Wall -Wextra -pedantic -Werror \
+    -fsyntax-only - || complain "hpgmg.h does not compile as $language"
 done
 finish

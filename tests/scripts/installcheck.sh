@@ -35,18 +35,35 @@ fi
 if "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
   "$PYTHON" "$decks/rough_field.py" --help >/dev/null || complain "$decks/rough_field.py does not start"
 fi
-# The installed library and example. Under DESTDIR, the .pc file names folders that do not exist.
+# The installed library: an example with the bare names of its files, then with pkg-config, shared and static. Under
+# DESTDIR the .pc file names folders that do not exist.
+example() {
+  local what=$1
+  shift
+  "$@" -Wall -Wextra -Werror -o "$dir/poisson" || complain "examples/poisson.c does not compile: $what"
+  LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} solo "$dir/poisson" >"$dir/out" ||
+    complain "poisson fails: $what"
+  # 0.0562 in the middle of the cube (Fourier series).
+  grep -q '^u next to the middle: 0\.0561[0-9]* after [0-9]* cycles' "$dir/out" || complain "poisson: $(cat "$dir/out")"
+}
+if test -e "$libdir/libhpgmg.so"; then
+  # shellcheck disable=SC2086 # a compiler may have options
+  example 'bare names' $compiler "$examples/poisson.c" -I"$includedir" -L"$libdir" -lhpgmg
+else
+  echo 'skipped: no shared library in a build with sanitizers'
+fi
 if command -v pkg-config >/dev/null; then
   export PKG_CONFIG_PATH=$libdir/pkgconfig
-  set_folders=(--define-variable=libdir="$libdir" --define-variable=includedir="$includedir")
-  # shellcheck disable=SC2046 # options are words
-  $compiler -Wall -Wextra -Werror -o "$dir/poisson" "$examples/poisson.c" \
-    $(pkg-config "${set_folders[@]}" --cflags --libs hpgmg) || complain 'examples/poisson.c does not compile'
-  solo "$dir/poisson" >"$dir/out" || complain 'poisson fails'
-  # 5.62e-2 in the middle of the cube: the series of sines.
-  grep -q '^u next to the middle: 0\.0561[0-9]* after [0-9]* cycles' "$dir/out" || complain "poisson: $(cat "$dir/out")"
+  folders="--define-variable=libdir=$libdir --define-variable=includedir=$includedir"
+  # shellcheck disable=SC2046,SC2086 # words
+  {
+    test ! -e "$libdir/libhpgmg.so" ||
+      example pkg-config $compiler "$examples/poisson.c" $(pkg-config $folders --cflags --libs hpgmg)
+    example 'pkg-config --static' $compiler "$examples/poisson.c" \
+      $(pkg-config $folders --static --cflags --libs hpgmg | sed 's/-lhpgmg/-l:libhpgmg.a/')
+  }
 else
-  echo 'skipped: examples of the library; no pkg-config'
+  echo 'skipped: pkg-config is missing'
 fi
 n=0
 for deck in "$decks"/*.ini; do
