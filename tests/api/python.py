@@ -1,0 +1,83 @@
+"""Solve with the Python package and check results and errors; print the line of poisson.c."""
+
+import hpgmg
+import numpy as np
+
+
+def raises(kind, text, call):
+    try:
+        call()
+    except kind as error:
+        assert text in str(error), f"{error} lacks {text}"
+        return error
+    raise AssertionError(f"no {kind.__name__}: {text}")
+
+
+def residual_of(u, f, beta, h):
+    """f - A u of the 7-point operator with periodic sides and a = alpha = b = 1."""
+    flux = np.zeros_like(u)
+    for axis in range(3):
+        b = beta[2 - axis]
+        below = np.take(b, range(b.shape[axis] - 1), axis) * (u - np.roll(u, 1, axis))
+        above = np.take(b, range(1, b.shape[axis]), axis) * (np.roll(u, -1, axis) - u)
+        flux += above - below
+    return f - (u - flux / h**2)
+
+
+def faces(draw, shape, axis):
+    """Random values on the faces normal to an axis; the last plane is the first one's period."""
+    b = 1.0 + draw.random(shape)
+    return np.concatenate([b, np.take(b, [0], axis)], axis)
+
+
+def check_variable_coefficients():
+    """Norms, several solves, new coefficients, and arrays in any order in memory."""
+    draw = np.random.default_rng(1)
+    shape, h = (12, 16, 20), 0.125
+    lines = []
+    words = f"--operator=7pt --equation=helmholtz --boundary=periodic --spacing={h},{h},{h}"
+    with hpgmg.Solver(shape[::-1], words + " --rtol=1e-11", log=lines.append) as solver:
+        assert abs(solver.solve(1.0).u - 1.0).max() < 1e-9
+        for order in "C", "F":
+            beta = [np.asarray(faces(draw, shape, 2 - d), order=order) for d in range(3)]
+            f = draw.random(shape)
+            solver.set_coefficients(beta)
+            u = np.empty(shape, order=order)
+            result = solver.solve(f, u)
+            assert result.u is u and result.reason == "converged"
+            largest = np.abs(residual_of(u, f, beta, h)).max()
+            assert abs(largest - result.residual) < 1e-13 * np.abs(u).max() / h**2
+            assert largest <= 1.01e-11 * np.abs(f).max()
+        beta[1] = beta[1].copy()
+        beta[1][3, 5, 7] = np.nan
+        raises(hpgmg.Error, "beta[1] has nan at (7, 5, 3)", lambda: solver.set_coefficients(beta))
+        assert lines == [f"hpgmg: error: {lines[0][14:]}"], lines
+        raises(ValueError, "f has the shape (2,)", lambda: solver.solve([1.0, 2.0]))
+        raises(
+            ValueError, "must be writeable", lambda: solver.solve(f, np.zeros(shape, np.float32))
+        )
+        raises(ValueError, "expected 3", lambda: solver.set_coefficients(beta[:2]))
+    raises(hpgmg.Error, "closed", lambda: solver.solve(1.0))
+
+
+def check_ends():
+    raises(hpgmg.Error, "magic", lambda: hpgmg.Solver((16, 16, 16), "--smoother=magic"))
+    raises(ValueError, "three numbers", lambda: hpgmg.Solver((16, 16)))
+    with hpgmg.Solver((16, 16, 16), "--rtol=1e-12 --max-cycles=2") as solver:
+        error = raises(hpgmg.NotConverged, "after 2 cycles", lambda: solver.solve(1.0))
+        assert error.result.cycles == 2 and error.result.reason == "max cycles"
+        assert error.result.u.max() > 0.05
+    with hpgmg.Solver((16, 16, 16), "--equation=helmholtz", varying_alpha=True) as solver:
+        solver.set_coefficients(alpha=3.0)
+        assert solver.solve(1.0).u.max() < 0.1
+
+
+check_variable_coefficients()
+check_ends()
+assert hpgmg.version().count(".") == 2
+with hpgmg.Solver((64, 64, 64), "--rtol=1e-10") as poisson:
+    result = poisson.solve(1.0)
+    print(
+        f"u next to the middle: {result.u[32, 32, 32]:.10f} after {result.cycles} cycles, "
+        f"residual {result.residual:.1e}"
+    )

@@ -1,0 +1,27 @@
+# shellcheck shell=bash disable=SC2154
+# python: the Python package, installed by pip into a folder of its own, solves and reports errors (python.py), and has
+# the digits of examples/poisson.c. Runs $PYTHON; skips without NumPy or the shared library.
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+cpu_only
+library=$abs_top_builddir/libhpgmg.so
+test -e "$library" || skip_test 'no shared library in a build with sanitizers'
+"$PYTHON" -c 'import numpy, sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || skip_test "$PYTHON lacks NumPy or is older than 3.9"
+export HPGMG_LIBRARY=$library PYTHONDONTWRITEBYTECODE=1 OMPI_MCA_btl=self LD_LIBRARY_PATH=$abs_top_builddir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+
+# pip writes into the folder that it installs.
+cp -R "$abs_top_srcdir/python" "$dir/python"
+chmod -R u+w "$dir/python"
+if "$PYTHON" -m pip install --quiet --no-deps --disable-pip-version-check --target "$dir/site" "$dir/python" >"$dir/pip" 2>&1; then
+  export PYTHONPATH=$dir/site
+else
+  echo "skipped: pip install: $(tail -n 1 "$dir/pip")"
+  export PYTHONPATH=$abs_top_srcdir/python
+fi
+
+"$PYTHON" "$abs_top_srcdir/tests/api/python.py" >"$dir/said" 2>&1 || complain "python.py: $(cat "$dir/said")"
+# shellcheck disable=SC2086 # a compiler may have options
+${CC:-cc} -o "$dir/poisson" "$abs_top_srcdir/examples/poisson.c" -I"$abs_top_srcdir/include" -L"$abs_top_builddir" \
+  -lhpgmg || complain 'examples/poisson.c does not compile'
+solo "$dir/poisson" >"$dir/want" || complain 'poisson fails'
+diff "$dir/want" "$dir/said" || complain 'Python has other digits than examples/poisson.c'
+finish
