@@ -2,9 +2,13 @@
  *
  * docs/algorithm.md defines the equation, the operators and the walls; docs/library.md has an
  * example. All functions but hpgmg_version, hpgmg_status_text and hpgmg_error are collective over
- * the communicator of the solver: every rank calls them in the same order. A solver is used by one
- * thread at a time; solvers on CPUs are independent of each other. Solvers on GPUs share a device:
- * one thread uses them all. No function prints, ends the program, or changes signal handlers.
+ * the communicator of the solver: every rank calls them in the same order. There may be several
+ * solvers. One thread at a time calls the library, outside of OpenMP's parallel regions; with MPI,
+ * it is the one that may call MPI. No function prints, ends the program, or changes signal
+ * handlers.
+ *
+ * A rank on which a call fails with HPGMG_NO_MEMORY or HPGMG_FAILED returns, but others may wait
+ * for it: call MPI_Abort.
  *
  * Results are bit-identical for any ranks, boxes and threads, on CPUs and GPUs. */
 #ifndef HPGMG_H
@@ -38,7 +42,7 @@ typedef enum {
 
 /** Why a solve ended. */
 typedef enum {
-  HPGMG_CYCLES_DONE = 0, /**< the one cycle of a cube without --rtol */
+  HPGMG_CYCLES_DONE = 0, /**< one cycle was done, as the words have the size of a cube, no --rtol */
   HPGMG_CONVERGED,       /**< the residual is at most rtol max|f| */
   HPGMG_MAX_CYCLES,      /**< --max-cycles were done before */
   HPGMG_DIVERGED         /**< the residual grew, or is infinite or NaN */
@@ -48,8 +52,10 @@ typedef enum {
 typedef struct {
   hpgmg_reason_t reason;
   int cycles;
-  double residual; /**< max|f - A u| after the last cycle */
-  double relative; /**< the same by max|f|, or by max|A u| if f = 0 */
+  double residual; /**< max|f - A u| after the last cycle, times the volume of a cell by the mean
+                      one. f is without its mean if u is determined only up to a constant, and holds
+                      the values of conditions */
+  double relative; /**< residual by max|f|; residual if f = 0 */
 } hpgmg_info_t;
 
 /** Doubles in host memory, one per cell or face of this rank's box; NULL if the box is empty.
@@ -61,8 +67,9 @@ typedef struct {
 } hpgmg_array_t;
 
 /** beta and alpha. An array of faces normal to a direction has one more element in that direction
- *  than the box has cells: element 0 is the lower face of the first cell. Where boxes meet, the
- *  upper one's value counts. */
+ *  than the box has cells: element 0 is the lower face of the first cell. On a face that
+ *  two boxes share, the value of the box above it is used. On a periodic axis the last face of the
+ *  grid is its first one, and its value is not used. */
 typedef struct {
   hpgmg_array_t beta[3]; /**< on the faces normal to i, j and k, > 0 */
   hpgmg_array_t alpha;   /**< in cells, >= 0; only and always with varying_alpha */
@@ -75,15 +82,14 @@ typedef void (*hpgmg_log_t)(void *data, const char *text);
 
 /** Arguments of hpgmg_create; start from hpgmg_options(). */
 typedef struct {
-  size_t size; /**< of this struct: which version of it the caller has */
-  int32_t
-      cells[3];  /**< cells of the grid in i, j and k; all 0: the words have the size of a cube */
-  int32_t lo[3]; /**< first cell of this rank's box */
-  int32_t n[3];  /**< its cells, 0 for an empty box. The boxes of all ranks are disjoint and cover
-                      the grid. All 0 on one rank: the whole grid */
+  size_t size;      /**< sizeof(hpgmg_options_t) */
+  int32_t cells[3]; /**< cells of the grid in i, j and k; all 0: the words have the size */
+  int32_t lo[3];    /**< first cell of this rank's box */
+  int32_t n[3]; /**< its cells, 0 for an empty box. The boxes of all ranks are disjoint and cover
+                     the grid. All 0 on one rank: the whole grid */
   const char *words; /**< options as on the command line of hpgmg-fv, separated by blanks:
                           "--operator=7pt --lengths=1,1,4 --boundary=neumann --rtol=1e-10". Options
-                          of files, of the benchmark and of its output are refused. NULL: none */
+                          of files are refused, those of the benchmark are ignored. NULL: none */
   int varying_alpha; /**< alpha is an array */
   const void *comm; /**< const MPI_Comm *, duplicated; needs MPI_THREAD_FUNNELED. NULL: this process
                          alone. If MPI is not initialized, the library does it */
@@ -113,8 +119,9 @@ HPGMG_API hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solv
 
 /** Replace beta and alpha, and set up the levels.
  *
- *  The values are copied. With a condition whose value is not 0, or Robin's, the solver keeps
- *  another copy in host memory.
+ *  The values are copied. If a side has Robin's condition or a value other than 0, the solver keeps
+ *  a copy in host memory, and sets up the levels in each solve. After HPGMG_BAD_ARGUMENT the solver
+ *  is as before.
  *  @return HPGMG_OK, HPGMG_BAD_ARGUMENT (values too, by name and place), HPGMG_NO_MEMORY,
  *          HPGMG_FAILED */
 HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
@@ -129,11 +136,11 @@ HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
 HPGMG_API hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f,
                                      const hpgmg_array_t *u, hpgmg_info_t *info);
 
-/** What went wrong in the last call that failed, on any rank; "" if none did.
+/** What went wrong in the last call, on any rank; "" if nothing did.
  *  @return valid until the next call with the solver, never NULL */
 HPGMG_API const char *hpgmg_error(const hpgmg_solver_t *solver);
 
-/** Free the solver and set it to NULL; no effect if it is NULL. */
+/** Free the solver and set it to NULL; no effect if it is NULL. Before MPI_Finalize. */
 HPGMG_API void hpgmg_destroy(hpgmg_solver_t **solver);
 
 #ifdef __cplusplus

@@ -130,6 +130,13 @@ def _struct(array: np.ndarray) -> _Array:
     return _Array(data, (ctypes.c_ssize_t * 3)(*strides))
 
 
+def _three(numbers: Sequence[int] | None, what: str) -> tuple[int, ...]:
+    three = (0, 0, 0) if numbers is None else tuple(int(x) for x in numbers)
+    if len(three) != 3:
+        raise ValueError(f"{what} has {len(three)} numbers; expected 3")
+    return three
+
+
 class Solver:
     """A solver for one grid, boundary conditions and method.
 
@@ -153,17 +160,16 @@ class Solver:
         log: Callable[[str], None] | None = None,
     ) -> None:
         self._handle = ctypes.c_void_p()
-        size = tuple(n if n is not None else cells or (0, 0, 0))
-        if len(size) != 3 or len(cells or size) != 3 or len(lo or size) != 3:
-            raise ValueError("cells, lo and n have three numbers each")
-        if n is None and not any(size):
+        grid = _three(cells, "cells")
+        size = _three(cells if n is None else n, "n")
+        if n is None and cells is None:
             raise ValueError("cells is None; so n must give the box")
         self._shape = (size[2], size[1], size[0])
         self._log = _LOG(lambda _, text: log(text.decode())) if log else _LOG()
         options = _Options(
             ctypes.sizeof(_Options),
-            _Cells(*(cells or (0, 0, 0))),
-            _Cells(*(lo or (0, 0, 0))),
+            _Cells(*grid),
+            _Cells(*_three(lo, "lo")),
             _Cells(*size),
             words.encode(),
             varying_alpha,
@@ -224,7 +230,12 @@ class Solver:
         f = _as_array(f, self._shape, "f")
         if u is None:
             u = np.empty(self._shape)
-        if u.shape != self._shape or u.dtype != np.float64 or not u.flags.writeable:
+        if (
+            not isinstance(u, np.ndarray)
+            or u.shape != self._shape
+            or u.dtype != np.float64
+            or not u.flags.writeable
+        ):
             raise ValueError(f"u must be writeable float64 of the shape {self._shape}")
         info = _Info()
         status = _library.hpgmg_solve(

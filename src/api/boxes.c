@@ -72,10 +72,9 @@ static mg_status_t allocate(mg_boxes_t *b) {
 }
 
 mg_status_t mg_boxes_create(const mg_level_t *level, const mg_box_t *mine, mg_boxes_t **out) {
-  mg_boxes_t *b;
   *out = NULL;
-  MG_TRY(mg_comm_agree(mg_new(&b, 1, "boxes")));
-  *out = b;
+  MG_TRY(mg_comm_agree(mg_new(out, 1, "boxes")));
+  mg_boxes_t *const b = *out;
   b->level = level;
   b->mine = *mine;
   MG_TRY(mg_comm_agree(allocate(b)));
@@ -209,7 +208,7 @@ mg_status_t mg_boxes_store(mg_boxes_t *b, const double *x, const ptrdiff_t strid
     mg_status_t status = begin_round(b, &slab, &in, &out);
     const array_t to = slab_array(b, &slab);
     if (status == MG_OK) status = exchange(b, b->all, &box, b->slab, &to, out, in);
-    free(in), free(out);
+    if (status < MG_ERR_COMM) free(in), free(out); /* else messages may be in flight */
     if (status == MG_OK) status = mg_slabs_store(b->slabs, vec, round);
     MG_TRY(status);
   }
@@ -226,7 +225,7 @@ mg_status_t mg_boxes_fetch(mg_boxes_t *b, mg_vector_t vec, double *x, const ptrd
     mg_status_t status = begin_round(b, &slab, &out, &in);
     const array_t from = slab_array(b, &slab);
     if (status == MG_OK) status = exchange(b, b->slab, &from, b->all, &box, out, in);
-    free(in), free(out);
+    if (status < MG_ERR_COMM) free(in), free(out);
     MG_TRY(status);
   }
   return MG_OK;

@@ -22,7 +22,7 @@ void mg_api_default_coefficients(hpgmg_solver_t *s) {
   /* With strides of 0 an array has one value. */
   for (int d = 0; d < 3; d++)
     s->coefficients.beta[d] = (hpgmg_array_t){&one, {0, 0, 0}};
-  s->coefficients.alpha = (hpgmg_array_t){s->params.alpha_varies ? &one : NULL, {0, 0, 0}};
+  s->coefficients.alpha = (hpgmg_array_t){s->has_alpha ? &one : NULL, {0, 0, 0}};
 }
 
 static hpgmg_array_t *array_of(hpgmg_coefficients_t *c, int field) {
@@ -36,12 +36,14 @@ static mg_box_t part_of(const hpgmg_solver_t *s, int field) {
   return part;
 }
 
-/* Whether nothing reads a face: it is on a side with Neumann's condition. */
-static bool is_closed(const hpgmg_solver_t *s, int field, const int32_t at[3]) {
-  if (field >= ALPHA || mg_params_is_periodic(&s->params, field)) return false;
-  const int side = at[field] == 0 ? 0 : at[field] == s->plan.level[0].layout.n[field] ? 1 : -1;
-  return side >= 0 && s->params.wall[field][side] == MG_WALL_NEUMANN &&
-         !mg_is_robin(&s->params.condition[field][side]);
+/* Whether nothing reads a face: it is on a side with Neumann's condition, or the last one of a
+ * period. */
+static bool is_unread(const hpgmg_solver_t *s, int field, const int32_t at[3]) {
+  if (field >= ALPHA) return false;
+  const bool last = at[field] == s->plan.level[0].layout.n[field];
+  if (mg_params_is_periodic(&s->params, field)) return last;
+  return (last || at[field] == 0) && s->params.wall[field][last] == MG_WALL_NEUMANN &&
+         !mg_is_robin(&s->params.condition[field][last]);
 }
 
 static bool is_allowed(int field, double x) {
@@ -55,7 +57,7 @@ static int32_t first_bad(const hpgmg_solver_t *s, int field, const double *x, pt
   int32_t i = 0;
   for (; i < n; i++) {
     const int32_t here[3] = {at[0] + i, at[1], at[2]};
-    if (!is_allowed(field, x[i * stride]) && !is_closed(s, field, here)) break;
+    if (!is_allowed(field, x[i * stride]) && !is_unread(s, field, here)) break;
   }
   return i;
 }
@@ -95,7 +97,7 @@ static mg_status_t check(const hpgmg_solver_t *s, hpgmg_coefficients_t *c) {
   if (mg_box_cells(mg_boxes_mine(s->boxes)) == 0) return MG_OK;
   for (int field = 0; field <= ALPHA; field++) {
     const hpgmg_array_t *a = array_of(c, field);
-    const bool needed = field < ALPHA || s->params.alpha_varies;
+    const bool needed = field < ALPHA || s->has_alpha;
     if (needed && !a->data) return mg_error(MG_ERR_USAGE, "%s is NULL", names[field]);
     if (!needed && a->data)
       return mg_error(MG_ERR_USAGE, "alpha is given, but the options have no varying_alpha");
@@ -104,18 +106,22 @@ static mg_status_t check(const hpgmg_solver_t *s, hpgmg_coefficients_t *c) {
   return MG_OK;
 }
 
-/* Copy the coefficients, for later set-ups. */
-static mg_status_t keep(hpgmg_solver_t *s) {
+/* Replace the coefficients by copies, for later set-ups. */
+static mg_status_t keep(hpgmg_solver_t *s, hpgmg_coefficients_t *c) {
   int64_t values = 0;
-  double *memory;
+  double *memory = NULL;
   for (int field = 0; field <= ALPHA; field++) {
     const mg_box_t part = part_of(s, field);
     values += mg_box_cells(&part);
   }
-  MG_TRY(mg_new(&memory, values, "copies of coefficients"));
+  const mg_status_t status = mg_comm_agree(mg_new(&memory, values, "copies of coefficients"));
+  if (status != MG_OK) {
+    free(memory);
+    return status;
+  }
   double *next = memory;
   for (int field = 0; field <= ALPHA; field++) {
-    hpgmg_array_t *a = array_of(&s->coefficients, field);
+    hpgmg_array_t *a = array_of(c, field);
     const mg_box_t part = part_of(s, field);
     if (!a->data) continue;
     const hpgmg_array_t copy = {next, {1, part.n[0], (ptrdiff_t)part.n[0] * part.n[1]}};
@@ -125,6 +131,8 @@ static mg_status_t keep(hpgmg_solver_t *s) {
   }
   free(s->kept);
   s->kept = memory;
+  s->coefficients = *c;
+  s->ready = false;
   return MG_OK;
 }
 
@@ -180,17 +188,18 @@ static mg_status_t load(void *data, mg_hierarchy_t *h) {
   const hpgmg_array_t *alpha = &g->s->coefficients.alpha;
   for (int d = 0; d < 3; d++)
     MG_TRY(load_beta(g->s, d));
-  if (g->s->params.alpha_varies)
-    MG_TRY(mg_boxes_store(g->s->boxes, alpha->data, alpha->stride, MG_ALPHA));
+  if (g->s->has_alpha) MG_TRY(mg_boxes_store(g->s->boxes, alpha->data, alpha->stride, MG_ALPHA));
   return load_f(data, h);
 }
 
 mg_status_t mg_api_set_up(hpgmg_solver_t *s, const hpgmg_array_t *f) {
   given_t given = {s, f};
+  s->ready = s->usable = false;   /* until all is set up */
   mg_hierarchy_free_graphs(s->h); /* they hold constants of the smoothers */
   MG_TRY(mg_problem_set_from(s->h, &(mg_problem_source_t){load, &given, NULL, true}));
-  s->ready = true;
-  return mg_comm_agree_or_end(mg_graph_capture(s->h, 0));
+  MG_TRY(mg_comm_agree_or_end(mg_graph_capture(s->h, 0)));
+  s->ready = s->usable = true;
+  return MG_OK;
 }
 
 mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t *f) {
@@ -201,12 +210,10 @@ mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t *f) {
 mg_status_t mg_api_set_coefficients(hpgmg_solver_t *s, const hpgmg_coefficients_t *c) {
   hpgmg_coefficients_t coefficients = *c;
   MG_TRY(mg_comm_agree(check(s, &coefficients)));
-  const hpgmg_coefficients_t before = s->coefficients;
+  if (mg_params_has_wall_values(&s->params)) return keep(s, &coefficients);
   s->coefficients = coefficients;
-  mg_status_t status = MG_OK;
-  if (mg_params_has_wall_values(&s->params)) status = mg_comm_agree(keep(s));
-  if (status == MG_OK) return mg_api_set_up(s, NULL);
-  s->coefficients = before;
+  const mg_status_t status = mg_api_set_up(s, NULL);
+  mg_api_default_coefficients(s); /* the caller's arrays may end */
   return status;
 }
 
@@ -214,6 +221,9 @@ static mg_status_t check_rhs(const hpgmg_solver_t *s, const hpgmg_array_t *f,
                              const hpgmg_array_t *u) {
   if (mg_box_cells(mg_boxes_mine(s->boxes)) == 0) return MG_OK;
   if (!f->data || !u->data) return mg_error(MG_ERR_USAGE, "%s is NULL", f->data ? "u" : "f");
+  for (int d = 0; d < 3; d++)
+    if (u->stride[d] == 0 && mg_boxes_mine(s->boxes)->n[d] > 1)
+      return mg_error(MG_ERR_USAGE, "u has a stride of 0 in %c", "ijk"[d]);
   return check_values(s, F, f);
 }
 

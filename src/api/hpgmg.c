@@ -10,6 +10,9 @@
 #include "solver/graph.h"
 #include "solver/solve.h"
 #include <limits.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,16 +77,31 @@ static mg_status_t share_error(hpgmg_solver_t *s) {
 }
 
 static hpgmg_status_t leave(hpgmg_solver_t *s, before_t before, mg_status_t status) {
-  if (status != MG_OK && status < MG_ERR_DEVICE && s->comm && share_error(s) != MG_OK)
+  const bool alone = !s->comm || mg_comm_size(s->comm) == 1;
+  /* Other ranks may not know of a failure of this one. */
+  const bool lost = status >= MG_ERR_DEVICE || (status >= MG_ERR_MEMORY && !alone);
+  if (lost) s->usable = false, s->broken = true;
+  if (status != MG_OK && !s->broken && !alone && share_error(s) != MG_OK) {
     status = MG_ERR_COMM;
-  if (status >= MG_ERR_DEVICE) s->usable = false, s->broken = true;
+    s->usable = false, s->broken = true;
+  }
   (void)mg_comm_enter(before.comm);
   (void)mg_log_enter(before.log);
   return public_status(status);
 }
 
+/* Parallel regions of the library would have other threads than its kernels expect. */
+static mg_status_t check_thread(void) {
+#ifdef _OPENMP
+  if (omp_in_parallel())
+    return mg_error(MG_ERR_USAGE, "called in a parallel region of OpenMP; call outside of it");
+#endif
+  return MG_OK;
+}
+
 /* A failed solver may have lost messages, in which other ranks wait. */
 static mg_status_t check_usable(const hpgmg_solver_t *s) {
+  MG_TRY(check_thread());
   if (s->usable) return MG_OK;
   return mg_error(MG_ERR_USAGE, "this solver has failed before; destroy it");
 }
@@ -143,6 +161,21 @@ static mg_status_t check_words(const mg_params_t *p, mg_action_t action) {
   return MG_OK;
 }
 
+/* Robin's conditions and stretched axes make alpha vary too (params_check.c). */
+static mg_status_t take_alpha(hpgmg_solver_t *s, bool given) {
+  double any[2] = {given, !given};
+  MG_TRY(mg_comm_max(mg_comm_world(), any, 2));
+  const bool poisson = s->params.equation != MG_EQUATION_HELMHOLTZ, differ = any[0] + any[1] > 1.5;
+  s->has_alpha = given;
+  s->params.has_arrays = true;
+  s->params.alpha_varies = s->params.alpha_varies || given;
+  if (!differ && !(given && poisson)) return MG_OK;
+  if (!mg_comm_is_root()) return MG_ERR_USAGE;
+  return mg_error(MG_ERR_USAGE, "%s",
+                  differ ? "varying_alpha differs between ranks"
+                         : "a varying alpha needs the word --equation=helmholtz");
+}
+
 static mg_status_t parse(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   command_t command = {.n = 0};
   mg_action_t action = MG_ACTION_RUN;
@@ -153,10 +186,7 @@ static mg_status_t parse(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   MG_TRY(status);
   MG_TRY(check_words(&s->params, action));
   s->messages.level = MG_LOG_NORMAL;
-  if (o->varying_alpha && s->params.equation != MG_EQUATION_HELMHOLTZ)
-    return mg_error(MG_ERR_USAGE, "a varying alpha needs the word --equation=helmholtz");
-  s->params.alpha_varies = o->varying_alpha != 0;
-  return MG_OK;
+  return take_alpha(s, o->varying_alpha != 0);
 }
 
 static mg_status_t open_device(hpgmg_solver_t *s) {
@@ -226,7 +256,8 @@ hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solver_t **sol
                            .line = take_line,
                            .data = s};
   const before_t before = {mg_log_enter(&s->messages), mg_comm_enter(NULL)};
-  mg_status_t status = attach(s, options);
+  mg_status_t status = check_thread();
+  if (status == MG_OK) status = attach(s, options);
   if (status == MG_OK) status = build(s, options);
   return leave(s, before, status);
 }
@@ -240,7 +271,7 @@ void hpgmg_destroy(hpgmg_solver_t **solver) {
   mg_axes_free(&s->axes);
   if (s->holds_device && atomic_fetch_sub(&device_holders, 1) == 1) mg_device_close();
   (void)mg_comm_enter(before.comm);
-  if (s->comm) mg_comm_free(s->comm);
+  if (!s->broken) mg_comm_free(s->comm);
   (void)mg_log_enter(before.log);
   free(s->kept);
   free(s);

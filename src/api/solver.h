@@ -23,8 +23,9 @@ struct hpgmg_solver {
   mg_axes_t axes;
   mg_hierarchy_t *h;
   mg_boxes_t *boxes;
-  hpgmg_coefficients_t coefficients; /* 1, the caller's while they are set up, or copies */
+  hpgmg_coefficients_t coefficients; /* 1, the caller's during a call, or copies */
   double *kept;                      /* memory of copies */
+  bool has_alpha;                    /* the caller gives alpha */
   bool ready;                        /* the levels are set up */
   bool holds_device, usable;
   bool broken; /* a device or MPI failed, so other ranks may not take part in calls */

@@ -27,8 +27,8 @@ void mg_comm_finalize(void);
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_MEMORY, MG_ERR_USAGE (a communicator without MPI) */
 MG_MUST_CHECK mg_status_t mg_comm_attach(const void *mpi_comm, mg_comm_t **out);
 
-/** Whether a failure may end the program (mg_comm_abort). Otherwise it only returns its status, and
- *  other ranks may wait for this one. */
+/** Whether a failure may end the program (mg_comm_abort). Otherwise it returns its status on the
+ * rank that fails, while others may wait for this one. */
 bool mg_comm_ends(const mg_comm_t *comm);
 
 /** Abort all ranks with this exit code. For failures that would leave other ranks waiting. */
@@ -70,10 +70,13 @@ MG_MUST_CHECK mg_status_t mg_comm_agree(mg_status_t mine);
 /** mg_comm_agree after work in which ranks wait for each other. Collective over the world.
  *
  *  A failure of one rank (memory, device, message) would leave the others waiting forever. Such a
- *  rank aborts all ranks with the exit code of its status. */
+ *  rank aborts all ranks with the exit code of its status, or returns if it may not end the
+ * program. */
 MG_MUST_CHECK static inline mg_status_t mg_comm_agree_or_end(mg_status_t mine) {
-  if (mine >= MG_ERR_MEMORY && mg_comm_size(mg_comm_world()) > 1 && mg_comm_ends(mg_comm_world()))
+  if (mine >= MG_ERR_MEMORY && mg_comm_size(mg_comm_world()) > 1) {
+    if (!mg_comm_ends(mg_comm_world())) return mine;
     mg_comm_abort(mg_status_exit_code(mine));
+  }
   return mg_comm_agree(mine);
 }
 

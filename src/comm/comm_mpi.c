@@ -125,6 +125,8 @@ mg_status_t mg_comm_attach(const void *mpi_comm, mg_comm_t **out) {
   mg_comm_t *comm;
   *out = NULL;
   MG_TRY(initialize_for_library());
+  if (mpi_comm && *(const MPI_Comm *)mpi_comm == MPI_COMM_NULL)
+    return mg_error(MG_ERR_USAGE, "the communicator is MPI_COMM_NULL");
   MG_TRY(mg_new(&comm, 1, "communicators"));
   comm->attached = true;
   TRY_MPI(MPI_Comm_dup(mpi_comm ? *(const MPI_Comm *)mpi_comm : MPI_COMM_SELF, &comm->mpi));
@@ -192,7 +194,12 @@ mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out) {
 }
 
 void mg_comm_free(mg_comm_t *comm) {
+  int finalized = 0;
   if (!comm || comm == &program) return;
+  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) {
+    free(comm);
+    return;
+  }
   const int code = MPI_Comm_free(&comm->mpi);
   if (code != MPI_SUCCESS) (void)failed("MPI_Comm_free", code);
   free(comm);

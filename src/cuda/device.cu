@@ -131,7 +131,14 @@ static mg_status_t open_device(int device) {
 
 mg_status_t mg_cuda_open(int device) {
   char why[256];
-  if (mg_cuda.stream) return MG_OK;
+  static int opened;
+  if (mg_cuda.stream) {
+    MG_CUDA_TRY(cudaSetDevice(opened));
+    if (device == opened) return MG_OK;
+    return mg_error(MG_ERR_UNAVAILABLE, "this process uses CUDA device %d already, not %d", opened,
+                    device);
+  }
+  opened = device;
   if (!mg_cuda_usable(device, why, sizeof why)) return mg_error(MG_ERR_UNAVAILABLE, "%s", why);
   const mg_status_t status = open_device(device);
   if (status != MG_OK) mg_cuda_close();

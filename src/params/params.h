@@ -26,6 +26,7 @@ typedef struct {
   mg_operator_t op;
   mg_equation_t equation;
   bool alpha_varies;      /**< not an option: set if the --coefficients file has an alpha */
+  bool has_arrays;        /**< not an option: a library's caller gives beta, alpha and f */
   mg_boundary_t boundary; /**< not an option: follows from `wall` */
   int32_t boxes[3];       /**< not an option: boxes of the finest grid in i, j, k; 0: a cube */
   int32_t cells[3];       /**< cells of the finest grid in i, j, k; 0: a cube of boxes */

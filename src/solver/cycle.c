@@ -9,9 +9,9 @@
 /* A first V-cycle with P0 may raise the residual by a factor of up to 0.035 n (verify.c); up to
  * 2^13 cells per side, a convergent solve stays below 1e3. CG reduces the error in the norm of A,
  * and its largest residual may rise meanwhile, depending on how much the coefficient varies. For
- * coefficients from files no bound is known. */
+ * a user's coefficients no bound is known. */
 double mg_divergence_limit(const mg_hierarchy_t *h) {
-  if (mg_params_has_files(&h->params)) return 1e15;
+  if (mg_params_has_files(&h->params) || h->params.has_arrays) return 1e15;
   if (mg_uses_cg(h)) return 1e8;
   const int32_t *n = h->plan.level[0].layout.n;
   return fmax(1e3, 0.1 * fmax(n[0], fmax(n[1], n[2])));

@@ -202,6 +202,21 @@ static void test_alpha(const fixture_backend_t *b) {
   free_reference(&r);
 }
 
+/* The solution is 1: Robin's conditions without another side, and factors of stretched axes. */
+static void test_one(const fixture_backend_t *b, const char *words, double f) {
+  hpgmg_options_t o = options_of(textf("%s %s --rtol=1e-10", b->options, words));
+  hpgmg_solver_t *s;
+  part_t u = part_of(&o, NULL, -1);
+  const hpgmg_array_t array = {&f, {0, 0, 0}};
+  API(hpgmg_create(&o, &s));
+  API(hpgmg_solve(s, &array, &u.array, NULL));
+  for (int k = 0; u.array.data && k < o.n[2]; k++)
+    for (int c = 0; c < o.n[0] * o.n[1]; c++)
+      CHECK_NEAR(u.memory[c * (o.n[2] + 2) + k], 1.0, 1e-7);
+  hpgmg_destroy(&s);
+  free(u.memory);
+}
+
 static int lines;
 static void count_lines(void *data, const char *text) {
   lines += data == (void *)&lines && strncmp(text, "hpgmg: error: ", 14) == 0;
@@ -254,6 +269,9 @@ static void test_errors(void) {
   if (rank == 0) o.n[2]--;
   refuse_create(o, HPGMG_BAD_ARGUMENT, "cells, but the grid has 4760");
   if (ranks > 1) {
+    o = options_of("--equation=helmholtz");
+    o.varying_alpha = rank == 0;
+    refuse_create(o, HPGMG_BAD_ARGUMENT, "differs between ranks");
     o = options_of(NULL);
     if (rank == ranks - 1) o.n[1] = 1;
     refuse_create(o, HPGMG_BAD_ARGUMENT, "both have cell (0, 0, 0)");
@@ -283,6 +301,26 @@ static void test_bad_values(void) {
   API(hpgmg_solve(s, &constant, &u.array, NULL));
   hpgmg_destroy(&s);
   free(u.memory);
+}
+
+/* In a parallel region, kernels would see the wrong number of a thread. */
+static void test_parallel_region(void) {
+#ifdef _OPENMP
+  hpgmg_options_t o = options_of(NULL);
+  hpgmg_solver_t *s;
+  double one = 1.0;
+  const hpgmg_array_t f = {&one, {0, 0, 0}};
+  part_t u = part_of(&o, NULL, -1);
+  hpgmg_status_t status = HPGMG_OK;
+  API(hpgmg_create(&o, &s));
+#pragma omp parallel num_threads(2)
+#pragma omp master
+  status = hpgmg_solve(s, &f, &u.array, NULL);
+  refused(s, status, HPGMG_BAD_ARGUMENT, "parallel region");
+  API(hpgmg_solve(s, &f, &u.array, NULL));
+  hpgmg_destroy(&s);
+  free(u.memory);
+#endif
 }
 
 static void test_reasons(void) {
@@ -324,14 +362,20 @@ int main(int argc, char **argv) {
     if (strcmp(b->name, "cpu") != 0 && strcmp(b->name, "cuda") != 0) continue;
     test_case(b, "--operator=fv2", "");
     test_case(b, "--operator=7pt --smoother=chebyshev --krylov=cg", "");
-    test_case(b, "--equation=helmholtz --boundary=neumann", "");
+    test_case(b, "--boundary=neumann,dirichlet,periodic", "");
     test_case(b, "--boundary=dirichlet",
               "--boundary=dirichlet:1,dirichlet,dirichlet,dirichlet:2,dirichlet,dirichlet:-1");
     test_alpha(b);
+    test_one(b, "--boundary=robin:2:0.5:2", 0.0);
+    test_one(
+        b, "--operator=7pt --boundary=robin:1:1:1,dirichlet:1,neumann,neumann,dirichlet:1,neumann",
+        0.0);
+    test_one(b, "--equation=helmholtz --boundary=neumann --stretch=y:tanh:1.5", 1.0);
     fixture_release();
   }
   test_errors();
   test_bad_values();
+  test_parallel_region();
   test_reasons();
 #ifdef HAVE_MPI
   if (MPI_Comm_free(&all_ranks) != MPI_SUCCESS) return 1;

@@ -62,7 +62,7 @@ def check_variable_coefficients():
 
 def check_ends():
     raises(hpgmg.Error, "magic", lambda: hpgmg.Solver((16, 16, 16), "--smoother=magic"))
-    raises(ValueError, "three numbers", lambda: hpgmg.Solver((16, 16)))
+    raises(ValueError, "cells has 2 numbers", lambda: hpgmg.Solver((16, 16)))
     with hpgmg.Solver((16, 16, 16), "--rtol=1e-12 --max-cycles=2") as solver:
         error = raises(hpgmg.NotConverged, "after 2 cycles", lambda: solver.solve(1.0))
         assert error.result.cycles == 2 and error.result.reason == "max cycles"
