@@ -13,9 +13,6 @@
 enum { ALPHA = 3, F = 4 }; /* after the betas of directions 0, 1 and 2 */
 static const char *const names[] = {"beta[0]", "beta[1]", "beta[2]", "alpha", "f"};
 
-/* Products and sums of values within these limits neither overflow nor underflow. */
-static const double min_value = 1e-60, max_value = 1e60;
-
 static double one = 1.0;
 
 void mg_api_default_coefficients(hpgmg_solver_t *s) {
@@ -47,8 +44,8 @@ static bool is_unread(const hpgmg_solver_t *s, int field, const int32_t at[3]) {
 }
 
 static bool is_allowed(int field, double x) {
-  if (field == F) return fabs(x) <= max_value;
-  return (x >= min_value && x <= max_value) || (field == ALPHA && x == 0.0);
+  if (field == F) return fabs(x) <= MG_MAX_VALUE;
+  return (x >= MG_MIN_VALUE && x <= MG_MAX_VALUE) || (field == ALPHA && x == 0.0);
 }
 
 /* The first value of a row that is not allowed; n if there is none. */

@@ -78,7 +78,7 @@ static mg_status_t share_error(hpgmg_solver_t *s) {
 
 static hpgmg_status_t leave(hpgmg_solver_t *s, before_t before, mg_status_t status) {
   const bool alone = !s->comm || mg_comm_size(s->comm) == 1;
-  /* Other ranks may not know of a failure of this one. */
+  /* The failure may have happened on this rank only. */
   const bool lost = status >= MG_ERR_DEVICE || (status >= MG_ERR_MEMORY && !alone);
   if (lost) s->usable = false, s->broken = true;
   if (status != MG_OK && !s->broken && !alone && share_error(s) != MG_OK) {

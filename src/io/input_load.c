@@ -51,12 +51,9 @@ static int64_t wall_size(const field_t *f, int d, int32_t n[2]) {
   return (int64_t)n[0] * n[1];
 }
 
-/* Products and sums of values within these limits neither overflow nor underflow. */
-static const double min_value = 1e-60, max_value = 1e60;
-
 static bool is_allowed(const field_t *f, double value) {
-  if (f->is_signed) return fabs(value) <= max_value;
-  return (value >= min_value && value <= max_value) || (f->may_be_0 && value == 0.0);
+  if (f->is_signed) return fabs(value) <= MG_MAX_VALUE;
+  return (value >= MG_MIN_VALUE && value <= MG_MAX_VALUE) || (f->may_be_0 && value == 0.0);
 }
 
 /* Whether value c of a plane, or of the upper wall, is a face with Neumann's condition. Nothing
@@ -86,7 +83,7 @@ static void blame(field_t *f, const double *cells, int64_t n, int32_t row, int32
 /* n values in rows; they are a plane of cells, or a wall behind it. */
 static void check_values(field_t *f, const double *cells, int64_t n, int32_t row, int32_t plane,
                          bool wall) {
-  const double lowest = f->is_signed ? -max_value : min_value;
+  const double lowest = f->is_signed ? -MG_MAX_VALUE : MG_MIN_VALUE;
   const double other = f->may_be_0 ? 0.0 : lowest;                   /* one more allowed value */
   const double least = f->closed[0] || f->closed[1] ? DBL_MIN : 0.0; /* skips closed faces */
   double smallest = f->smallest, largest = f->largest;
@@ -96,7 +93,7 @@ static void check_values(field_t *f, const double *cells, int64_t n, int32_t row
     const double size = fabs(cells[c]);
     smallest = size < smallest && size >= least ? size : smallest;
     largest = size > largest ? size : largest;
-    bad += !((cells[c] >= lowest && cells[c] <= max_value) || cells[c] == other); /* NaN too */
+    bad += !((cells[c] >= lowest && cells[c] <= MG_MAX_VALUE) || cells[c] == other); /* NaN too */
   }
   f->smallest = smallest;
   f->largest = largest;
@@ -376,7 +373,7 @@ static mg_status_t add_range(const field_t *f, mg_input_t *input) {
 static mg_status_t check_largest(const field_t *f, int field) {
   double largest = f->largest;
   MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
-  if (field == MG_INPUT_F && largest > 0.0 && largest < min_value) {
+  if (field == MG_INPUT_F && largest > 0.0 && largest < MG_MIN_VALUE) {
     if (!mg_comm_is_root()) return MG_ERR_IO;
     return mg_error(MG_ERR_IO, "--%s=%s: max|f| is %g; it must be 0 or at least 1e-60", f->option,
                     f->file_path, largest);

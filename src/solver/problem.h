@@ -4,6 +4,11 @@
 
 #include "level/level.h"
 
+/** Limits of a user's values: beta and alpha are within both, but alpha may be 0; the magnitude of
+ * f is at most the larger one. Products and sums of such values neither overflow nor underflow. */
+#define MG_MIN_VALUE 1e-60
+#define MG_MAX_VALUE 1e60
+
 /** Set up the problem on all levels. Finest level: betas, f, and alpha = 1 if it varies. Coarser
  *  levels: alpha and betas by restriction. All levels: Dinv, lambda_max and the smoother steps.
  *

@@ -168,7 +168,7 @@ static void test_case(const fixture_backend_t *b, const char *words, const char 
     API(hpgmg_create(&o, &s[n]));
     CHECK_STRING(hpgmg_error(s[n]), "");
   }
-  /* A solve with beta = 1, then the given beta: twice, in turn with another solver. */
+  /* Solve with beta = 1. Then set the given beta in both solvers, and solve twice with each. */
   part_t f = part_of(&o, r.f, -1), u = part_of(&o, NULL, -1);
   API(hpgmg_solve(s[0], &f.array, &u.array, NULL));
   for (int n = 0; n < 2; n++)

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# python: the Python package, installed by pip into a folder of its own, solves and reports errors (python.py), and has
-# the digits of examples/poisson.c. Runs $PYTHON; skips without NumPy or the shared library.
+# python: pip installs the Python package into a temporary folder. It solves and reports errors (python.py), and prints
+# the same line as examples/poisson.c. Runs $PYTHON; skips without NumPy or the shared library.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
 library=$abs_top_builddir/libhpgmg.so
@@ -23,5 +23,5 @@ fi
 ${CC:-cc} -o "$dir/poisson" "$abs_top_srcdir/examples/poisson.c" -I"$abs_top_srcdir/include" -L"$abs_top_builddir" \
   -lhpgmg || complain 'examples/poisson.c does not compile'
 solo "$dir/poisson" >"$dir/want" || complain 'poisson fails'
-diff "$dir/want" "$dir/said" || complain 'Python has other digits than examples/poisson.c'
+diff "$dir/want" "$dir/said" || complain 'Python and examples/poisson.c print different lines'
 finish
