@@ -43,7 +43,7 @@ typedef enum {
 /** Why a solve ended. */
 typedef enum {
   HPGMG_CYCLES_DONE = 0, /**< one cycle was done, as the words have the size of a cube, no --rtol */
-  HPGMG_CONVERGED,       /**< the residual is at most rtol max|f| */
+  HPGMG_CONVERGED,       /**< the residual is below rtol max|f|; with a guess, perhaps at once */
   HPGMG_MAX_CYCLES,      /**< --max-cycles were done before */
   HPGMG_DIVERGED         /**< the residual grew, or is infinite or NaN */
 } hpgmg_reason_t;
@@ -58,21 +58,33 @@ typedef struct {
   double relative; /**< residual by max|f|; residual if f = 0 */
 } hpgmg_info_t;
 
-/** Doubles in host memory, one per cell or face of this rank's box; NULL if the box is empty.
- * Element (i, j, k), counted from the first one of the box, is data[i stride[0] + j stride[1] + k
- * stride[2]]; with strides of 0 an input has one value. */
+/** Cells lo .. lo + n - 1 of the grid, in i, j and k. */
+typedef struct {
+  int32_t lo[3], n[3];
+} hpgmg_box_t;
+
+/** Doubles, one per cell or face of a box; NULL if the box is empty. Element (i, j, k), counted
+ * from the first one of the box, is data[i stride[0] + j stride[1] + k stride[2]]; with strides of
+ * 0 an input has one value. In host memory, or in the memory of the solver's GPU: the library finds
+ * out which. */
 typedef struct {
   double *data;
   ptrdiff_t stride[3];
 } hpgmg_array_t;
 
-/** beta and alpha. An array of faces normal to a direction has one more element in that direction
- *  than the box has cells: element 0 is the lower face of the first cell. On a face that
- *  two boxes share, the value of the box above it is used. On a periodic axis the last face of the
- *  grid is its first one, and its value is not used. */
+/** beta and alpha: one array for each box of this rank, in the order of the options.
+ *
+ *  An array of faces normal to a direction has one more element in that direction than the box has
+ *  cells: element 0 is the lower face of the first cell. On a face that two boxes share, the value
+ *  of the box above it is used. On a periodic axis the last face of the grid is its first one, and
+ *  its value is not used.
+ *
+ *  With cell_beta, a face has the harmonic mean of its two cells, weighted by their widths, and a
+ *  face on a side of the grid the value of its cell. */
 typedef struct {
-  hpgmg_array_t beta[3]; /**< on the faces normal to i, j and k, > 0 */
-  hpgmg_array_t alpha;   /**< in cells, >= 0; only and always with varying_alpha */
+  const hpgmg_array_t *beta[3];   /**< on the faces normal to i, j and k, > 0 */
+  const hpgmg_array_t *alpha;     /**< in cells, >= 0; only and always with varying_alpha */
+  const hpgmg_array_t *cell_beta; /**< in cells, > 0; instead of beta */
 } hpgmg_coefficients_t;
 
 typedef struct hpgmg_solver hpgmg_solver_t;
@@ -82,18 +94,21 @@ typedef void (*hpgmg_log_t)(void *data, const char *text);
 
 /** Arguments of hpgmg_create; start from hpgmg_options(). */
 typedef struct {
-  size_t size;      /**< sizeof(hpgmg_options_t) */
-  int32_t cells[3]; /**< cells of the grid in i, j and k; all 0: the words have the size */
-  int32_t lo[3];    /**< first cell of this rank's box */
-  int32_t n[3]; /**< its cells, 0 for an empty box. The boxes of all ranks are disjoint and cover
-                     the grid. All 0 on one rank: the whole grid */
-  const char *words; /**< options as on the command line of hpgmg-fv, separated by blanks:
-                          "--operator=7pt --lengths=1,1,4 --boundary=neumann --rtol=1e-10". Options
-                          of files are refused, those of the benchmark are ignored. NULL: none */
-  int varying_alpha; /**< alpha is an array */
+  size_t size;              /**< sizeof(hpgmg_options_t) */
+  int32_t cells[3];         /**< cells of the grid in i, j and k; all 0: the words have the size */
+  int32_t n_boxes;          /**< of this rank; 0: none, or on one rank the whole grid */
+  const hpgmg_box_t *boxes; /**< The boxes of all ranks are disjoint and cover the grid. Copied */
+  const char *words;        /**< options as on the command line of hpgmg-fv, separated by blanks:
+                                 "--operator=7pt --lengths=1,1,4 --boundary=neumann --rtol=1e-10". Options
+                                 of files are refused, those of the benchmark are ignored. NULL: none */
+  int varying_alpha;        /**< alpha is an array */
+  int guess;                /**< hpgmg_solve starts from the values of u, with V-cycles */
   const void *comm; /**< const MPI_Comm *, duplicated; needs MPI_THREAD_FUNNELED. NULL: this process
                          alone. If MPI is not initialized, the library does it */
-  hpgmg_log_t log;  /**< gets errors and warnings; NULL: none */
+  const int32_t *comm_f; /**< a communicator of Fortran, instead of comm */
+  void *stream;    /**< cudaStream_t: arrays in GPU memory are used after the work enqueued on it.
+                        NULL: the default stream */
+  hpgmg_log_t log; /**< gets errors and warnings; NULL: none */
   void *log_data;
 } hpgmg_options_t;
 
@@ -101,7 +116,7 @@ typedef struct {
  *  --rtol=1e-8; one process. */
 static inline hpgmg_options_t hpgmg_options(void) {
   hpgmg_options_t o = {
-      sizeof(hpgmg_options_t), {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, NULL, 0, NULL, NULL, NULL};
+      sizeof(hpgmg_options_t), {0, 0, 0}, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL};
   return o;
 }
 
@@ -120,16 +135,18 @@ HPGMG_API hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solv
 /** Replace beta and alpha, and set up the levels.
  *
  *  The values are copied. If a side has Robin's condition or a value other than 0, the solver keeps
- *  a copy in host memory, and sets up the levels in each solve. After HPGMG_BAD_ARGUMENT the solver
- *  is as before.
+ *  a copy in the memory of the array, and sets up the levels in each solve. After
+ * HPGMG_BAD_ARGUMENT the solver is as before.
  *  @return HPGMG_OK, HPGMG_BAD_ARGUMENT (values too, by name and place), HPGMG_NO_MEMORY,
  *          HPGMG_FAILED */
 HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
                                                 const hpgmg_coefficients_t *coefficients);
 
 /** Solve A u = f.
- *  @param[in]  f     in cells: averages of fv2 and fv4, values at centers of 7pt; not changed
- *  @param[out] u     in cells. Ghosts around the box are not written
+ *  @param[in]  f     in cells, an array for each box of this rank: averages of fv2 and fv4, values
+ *                    at centers of 7pt; not changed
+ *  @param[out] u     in cells, an array for each box. Ghosts around a box are not written. Also the
+ *                    guess, if the options say so
  *  @param[out] info  may be NULL
  *  @return HPGMG_OK, HPGMG_NOT_CONVERGED (u is that of the last cycle), HPGMG_BAD_ARGUMENT,
  *          HPGMG_NO_MEMORY, HPGMG_FAILED */

@@ -5,9 +5,10 @@
 ...     result = solver.solve(1.0)
 >>> print(result.u.max(), result.cycles)
 
-Arrays are indexed [k, j, i], as in the dumps of hpgmg-fv, and have float64 values in host memory;
-any strides are used without a copy. A number stands for an array of this value. Anything that
-numpy.asarray accepts is an array. include/hpgmg.h documents the library, docs/usage.md the words.
+Arrays are indexed [k, j, i], as in the dumps of hpgmg-fv, and have float64 values; any strides are
+used without a copy. A number stands for an array of this value. Anything that numpy.asarray accepts
+is an array in host memory, and anything with __cuda_array_interface__ (CuPy, PyTorch, Numba) one in
+GPU memory. include/hpgmg.h documents the library, docs/usage.md the words.
 
 The library is that of the environment variable HPGMG_LIBRARY, or the one that the system finds.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -36,9 +38,10 @@ class Error(Exception):
 class Result:
     """What a solve did.
 
-    u: this rank's box, [k, j, i]; residual: max|f - A u|; relative: the same by max|f|."""
+    u: this rank's box, [k, j, i], or a list if there are several; residual: max|f - A u|; relative:
+    the same by max|f|."""
 
-    u: np.ndarray
+    u: object
     reason: str
     cycles: int
     residual: float
@@ -58,7 +61,11 @@ class _Array(ctypes.Structure):
 
 
 class _Coefficients(ctypes.Structure):
-    _fields_ = (("beta", _Array * 3), ("alpha", _Array))
+    _fields_ = (
+        ("beta", ctypes.POINTER(_Array) * 3),
+        ("alpha", ctypes.POINTER(_Array)),
+        ("cell_beta", ctypes.POINTER(_Array)),
+    )
 
 
 class _Info(ctypes.Structure):
@@ -74,15 +81,22 @@ _LOG = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 _Cells = ctypes.c_int32 * 3
 
 
+class _Box(ctypes.Structure):
+    _fields_ = (("lo", _Cells), ("n", _Cells))
+
+
 class _Options(ctypes.Structure):
     _fields_ = (
         ("size", ctypes.c_size_t),
         ("cells", _Cells),
-        ("lo", _Cells),
-        ("n", _Cells),
+        ("n_boxes", ctypes.c_int32),
+        ("boxes", ctypes.POINTER(_Box)),
         ("words", ctypes.c_char_p),
         ("varying_alpha", ctypes.c_int),
+        ("guess", ctypes.c_int),
         ("comm", ctypes.c_void_p),
+        ("comm_f", ctypes.POINTER(ctypes.c_int32)),
+        ("stream", ctypes.c_void_p),
         ("log", _LOG),
         ("log_data", ctypes.c_void_p),
     )
@@ -115,23 +129,38 @@ def version() -> str:
     return _library.hpgmg_version().decode()
 
 
-def _as_array(x: object, shape: tuple[int, ...], what: str) -> np.ndarray:
+def _as_array(x: object, shape: tuple[int, ...], what: str) -> tuple[_Array, object]:
+    """The array as an argument, and its owner."""
+    device = getattr(x, "__cuda_array_interface__", None)
+    if device is not None:
+        if device["typestr"] != "<f8":
+            raise ValueError(f"{what} has values of the type {device['typestr']}; expected float64")
+        strides = device.get("strides") or [8 * math.prod(shape[d + 1 :]) for d in range(3)]
+        return _argument(x, device["data"][0], tuple(device["shape"]), strides, shape, what)
     array = np.asarray(x, dtype=np.float64)
-    if array.ndim and array.shape != shape:
-        raise ValueError(f"{what} has the shape {array.shape}; expected {shape}, or a number")
-    return np.broadcast_to(array, shape) if array.ndim == 0 else array
+    if array.ndim == 0:
+        array = np.broadcast_to(array, shape)
+    return _argument(array, array.ctypes.data, array.shape, array.strides, shape, what)
 
 
-def _struct(array: np.ndarray) -> _Array:
-    if any(s % array.itemsize for s in array.strides):
-        raise ValueError(f"strides of {array.strides} bytes are no multiples of {array.itemsize}")
-    strides = (s // array.itemsize for s in reversed(array.strides))
-    data = array.ctypes.data if array.size else None
-    return _Array(data, (ctypes.c_ssize_t * 3)(*strides))
+def _argument(
+    owner: object,
+    address: int,
+    has: tuple[int, ...],
+    strides: Sequence[int],
+    shape: tuple[int, ...],
+    what: str,
+) -> tuple[_Array, object]:
+    if has != shape:
+        raise ValueError(f"{what} has the shape {has}; expected {shape}, or a number")
+    if any(s % 8 for s in strides):
+        raise ValueError(f"strides of {what}, {tuple(strides)} bytes, are no multiples of 8")
+    steps = (ctypes.c_ssize_t * 3)(*(s // 8 for s in reversed(strides)))
+    return _Array(address if math.prod(shape) else None, steps), owner
 
 
-def _three(numbers: Sequence[int] | None, what: str) -> tuple[int, ...]:
-    three = (0, 0, 0) if numbers is None else tuple(int(x) for x in numbers)
+def _three(numbers: Sequence[int], what: str) -> tuple[int, ...]:
+    three = tuple(int(x) for x in numbers)
     if len(three) != 3:
         raise ValueError(f"{what} has {len(three)} numbers; expected 3")
     return three
@@ -142,8 +171,12 @@ class Solver:
 
     cells: of the grid in i, j and k; None: the words have the size of a cube.
     words: options of hpgmg-fv, such as "--operator=7pt --boundary=neumann".
-    lo, n: first cell, and cells, of this rank's box; None: the whole grid, on one rank.
+    boxes: a pair (first cell, cells) in i, j and k, or a list of such pairs, for this rank; None:
+        the whole grid, on one rank. With a list, each f, u, alpha, and beta of a direction is a
+        list of arrays too, or a number.
     comm: an mpi4py communicator; None: this process alone.
+    guess: solve() starts from the values of u.
+    stream: address of a CUDA stream, after whose work arrays in GPU memory are used.
     log: gets errors and warnings.
 
     Collective over the communicator, like all methods. Raises Error."""
@@ -153,27 +186,35 @@ class Solver:
         cells: Sequence[int] | None,
         words: str = "",
         *,
-        lo: Sequence[int] | None = None,
-        n: Sequence[int] | None = None,
+        boxes: Sequence | None = None,
         comm: object = None,
         varying_alpha: bool = False,
+        guess: bool = False,
+        stream: int | None = None,
         log: Callable[[str], None] | None = None,
     ) -> None:
         self._handle = ctypes.c_void_p()
-        grid = _three(cells, "cells")
-        size = _three(cells if n is None else n, "n")
-        if n is None and cells is None:
-            raise ValueError("cells is None; so n must give the box")
-        self._shape = (size[2], size[1], size[0])
+        self._listed = isinstance(boxes, list)
+        grid = (0, 0, 0) if cells is None else _three(cells, "cells")
+        if boxes is None:
+            if cells is None:
+                raise ValueError("cells is None; so boxes must be given")
+            boxes = ((0, 0, 0), grid)
+        boxes = [_box(b) for b in (boxes if self._listed else [boxes])]
+        self._shapes = [tuple(reversed(b.n)) for b in boxes]
+        self._guess = guess
         self._log = _LOG(lambda _, text: log(text.decode())) if log else _LOG()
         options = _Options(
             ctypes.sizeof(_Options),
             _Cells(*grid),
-            _Cells(*_three(lo, "lo")),
-            _Cells(*size),
+            len(boxes),
+            (_Box * len(boxes))(*boxes),
             words.encode(),
             varying_alpha,
+            guess,
             _address_of(comm),
+            None,
+            stream,
             self._log,
             None,
         )
@@ -182,6 +223,19 @@ class Solver:
             message = self._message(status)
             self.close()
             raise Error(message)
+
+    def _arrays(self, x: object, what: str, faces: int | None = None) -> tuple:
+        """Arguments for an array of each box, and the owners of their memory."""
+        listed = self._listed and isinstance(x, (list, tuple))
+        each = list(x) if listed else [x] * len(self._shapes)
+        if len(each) != len(self._shapes):
+            raise ValueError(f"{what} has {len(each)} arrays; expected {len(self._shapes)}")
+        pairs = []
+        for array, shape in zip(each, self._shapes):
+            if faces is not None and all(shape):
+                shape = tuple(n + (d == 2 - faces) for d, n in enumerate(shape))
+            pairs.append(_as_array(array, shape, what))
+        return (_Array * len(pairs))(*(p[0] for p in pairs)), [p[1] for p in pairs]
 
     def _message(self, status: int) -> str:
         text = _library.hpgmg_error(self._handle).decode(errors="replace")
@@ -202,51 +256,73 @@ class Solver:
             raise Error("this solver is closed")
 
     def set_coefficients(
-        self, beta: Sequence[object] = (1.0, 1.0, 1.0), alpha: object = None
+        self,
+        beta: Sequence[object] = (1.0, 1.0, 1.0),
+        alpha: object = None,
+        *,
+        cell_beta: object = None,
     ) -> None:
-        """Replace beta, on the faces normal to i, j and k, and alpha, and set up the levels.
+        """Replace beta, on the faces normal to i, j and k, or in cells, and alpha; set up the
+        levels.
 
         The array of faces normal to a direction has one more element in it than the box has
         cells."""
         self._check_open()
-        if len(beta) != 3:
+        given, owners = _Coefficients(), []
+
+        def take(x: object, what: str, faces: int | None = None) -> ctypes.Array:
+            arrays, owner = self._arrays(x, what, faces)
+            owners.append((arrays, owner))
+            return arrays
+
+        if cell_beta is not None:
+            given.cell_beta = take(cell_beta, "cell_beta")
+        elif len(beta) != 3:
             raise ValueError(f"beta has {len(beta)} arrays; expected 3")
-        arrays = []
-        for d, faces in enumerate(beta):
-            shape = list(self._shape)
-            shape[2 - d] += all(shape)
-            arrays.append(_as_array(faces, tuple(shape), f"beta[{d}]"))
-        coefficients = _Coefficients((_Array * 3)(*(_struct(a) for a in arrays)))
+        else:
+            for d, faces in enumerate(beta):
+                given.beta[d] = take(faces, f"beta[{d}]", d)
         if alpha is not None:
-            arrays.append(_as_array(alpha, self._shape, "alpha"))
-            coefficients.alpha = _struct(arrays[-1])
-        status = _library.hpgmg_set_coefficients(self._handle, ctypes.byref(coefficients))
+            given.alpha = take(alpha, "alpha")
+        status = _library.hpgmg_set_coefficients(self._handle, ctypes.byref(given))
         if status != OK:
             raise Error(self._message(status))
 
-    def solve(self, f: object, u: np.ndarray | None = None) -> Result:
+    def solve(self, f: object, u: object = None) -> Result:
         """Solve A u = f; into u if it is given. Raises NotConverged and Error."""
         self._check_open()
-        f = _as_array(f, self._shape, "f")
+        f, f_owner = self._arrays(f, "f")
         if u is None:
-            u = np.empty(self._shape)
-        if (
-            not isinstance(u, np.ndarray)
-            or u.shape != self._shape
-            or u.dtype != np.float64
-            or not u.flags.writeable
-        ):
-            raise ValueError(f"u must be writeable float64 of the shape {self._shape}")
+            if self._guess:
+                raise ValueError("u is None, but the solver starts from its values")
+            u = [np.empty(shape) for shape in self._shapes]
+            u = u if self._listed else u[0]
+        for x in u if self._listed else [u]:
+            if not _is_writable(x):
+                raise ValueError("u must be writeable arrays of float64")
+        arrays, _ = self._arrays(u, "u")
         info = _Info()
-        status = _library.hpgmg_solve(
-            self._handle, ctypes.byref(_struct(f)), ctypes.byref(_struct(u)), ctypes.byref(info)
-        )
+        status = _library.hpgmg_solve(self._handle, f, arrays, ctypes.byref(info))
         if status not in (OK, NOT_CONVERGED):
             raise Error(self._message(status))
         result = Result(u, REASONS[info.reason], info.cycles, info.residual, info.relative)
         if status == NOT_CONVERGED:
             raise NotConverged(self._message(status), result)
         return result
+
+
+def _is_writable(x: object) -> bool:
+    """Whether results are stored into x itself, not a converted copy."""
+    device = getattr(x, "__cuda_array_interface__", None)
+    if device is not None:
+        return not device["data"][1]
+    return isinstance(x, np.ndarray) and x.dtype == np.float64 and x.flags.writeable
+
+
+def _box(pair: Sequence) -> _Box:
+    if len(pair) != 2:
+        raise ValueError(f"a box has {len(pair)} parts; expected its first cell and its cells")
+    return _Box(_Cells(*_three(pair[0], "lo")), _Cells(*_three(pair[1], "n")))
 
 
 def _address_of(comm: object) -> int | None:

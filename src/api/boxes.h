@@ -1,42 +1,43 @@
-/* Arrays of an application, one box of cells per rank, to and from a level. */
+/* Arrays of an application, one for each of its boxes of cells, to and from a level. */
 #ifndef MG_BOXES_H
 #define MG_BOXES_H
 
+#include "include/hpgmg.h"
 #include "level/level.h"
-#include <stddef.h>
 
-/** Cells lo .. lo + n - 1. */
-typedef struct {
-  int32_t lo[3], n[3];
-} mg_box_t;
-
-int64_t mg_box_cells(const mg_box_t *box);
-
-/** Copy a box between arrays on this rank. from, to: its first cell; strides: between cells. */
-void mg_box_copy(const mg_box_t *box, const double *from, const ptrdiff_t from_stride[3],
-                 double *to, const ptrdiff_t to_stride[3]);
+enum { MG_CELLS = -1 }; /**< instead of a direction of faces */
 
 /** The boxes of all ranks. */
 typedef struct mg_boxes mg_boxes_t;
 
-/** Functions of this header are collective over the world.
+/** The functions of this header are collective over the world.
  *  @param[in] level  borrowed; must outlive the boxes
- *  @param[in] mine   this rank's box; may be empty
- *  @return MG_OK, MG_ERR_USAGE (a box leaves the grid, two overlap, or cells are in none), and
- * those of mg_slabs_create, the same on every rank */
-MG_MUST_CHECK mg_status_t mg_boxes_create(const mg_level_t *level, const mg_box_t *mine,
+ *  @param[in] mine   this rank's boxes, copied; some may be empty
+ *  @return MG_OK, MG_ERR_USAGE (a box leaves the grid, two overlap, or cells are in none),
+ *          MG_ERR_MEMORY, MG_ERR_COMM, the same on every rank */
+MG_MUST_CHECK mg_status_t mg_boxes_create(const mg_level_t *level, const hpgmg_box_t *mine, int n,
                                           mg_boxes_t **out);
 void mg_boxes_free(mg_boxes_t *boxes);
 
-const mg_box_t *mg_boxes_mine(const mg_boxes_t *boxes);
+/** This rank's boxes. */
+int mg_boxes_count(const mg_boxes_t *boxes);
 
-/** Copy the box's cells to the cells of a vector, or back. Ghosts are not written.
- *  @param[in] x       the first cell of the box
- *  @param[in] stride  between cells in i, j and k
+/** The elements of an array for box number b: its cells, or its faces normal to a direction, one
+ *  more than its cells. */
+mg_cuboid_t mg_boxes_part(const mg_boxes_t *boxes, int b, int faces);
+
+/** Copy arrays to a vector of the level, or back. Ghosts are not written. Faces: those at the upper
+ *  side of the grid too, unless the axis is periodic; not the other faces that close patches.
+ *  @param[in] array  one for each box of this rank, in host memory, or in memory of the level's
+ *                    device
+ *  @param[in] faces  direction normal to the faces, or MG_CELLS
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_COMM, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_boxes_store(mg_boxes_t *boxes, const double *x,
-                                         const ptrdiff_t stride[3], mg_vector_t vec);
-MG_MUST_CHECK mg_status_t mg_boxes_fetch(mg_boxes_t *boxes, mg_vector_t vec, double *x,
-                                         const ptrdiff_t stride[3]);
+MG_MUST_CHECK mg_status_t mg_boxes_store(mg_boxes_t *boxes, const hpgmg_array_t *array, int faces,
+                                         mg_vector_t vec);
+MG_MUST_CHECK mg_status_t mg_boxes_fetch(mg_boxes_t *boxes, mg_vector_t vec,
+                                         const hpgmg_array_t *array);
+
+/** Whether an array is in memory of the level's device, so that only the backend accesses it. */
+bool mg_boxes_on_device(const mg_boxes_t *boxes, const hpgmg_array_t *array);
 
 #endif

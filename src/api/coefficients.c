@@ -1,8 +1,8 @@
+#include "api/array_memory.h"
 #include "api/solver.h"
 #include "base/alloc.h"
 #include "comm/comm.h"
 #include "formulas/walls.h"
-#include "io/boundary_faces_io.h"
 #include "level/ops.h"
 #include "solver/graph.h"
 #include <math.h>
@@ -10,53 +10,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALPHA = 3, F = 4 }; /* after the betas of directions 0, 1 and 2 */
-static const char *const names[] = {"beta[0]", "beta[1]", "beta[2]", "alpha", "f"};
+static const char *const names[MG_API_FIELDS] = {"beta[0]",   "beta[1]", "beta[2]", "alpha",
+                                                 "cell_beta", "f",       "u"};
 
-static double one = 1.0;
-
-void mg_api_default_coefficients(hpgmg_solver_t *s) {
-  /* With strides of 0 an array has one value. */
-  for (int d = 0; d < 3; d++)
-    s->coefficients.beta[d] = (hpgmg_array_t){&one, {0, 0, 0}};
-  s->coefficients.alpha = (hpgmg_array_t){s->has_alpha ? &one : NULL, {0, 0, 0}};
+static bool is_face(int field) {
+  return field < MG_API_ALPHA;
 }
 
-static hpgmg_array_t *array_of(hpgmg_coefficients_t *c, int field) {
-  return field == ALPHA ? &c->alpha : &c->beta[field];
+/* The elements of a box's array. */
+static mg_cuboid_t part_of(const hpgmg_solver_t *s, int field, int box) {
+  return mg_boxes_part(s->boxes, box, is_face(field) ? field : MG_CELLS);
 }
 
-/* The cells of this rank's box, or its faces. */
-static mg_box_t part_of(const hpgmg_solver_t *s, int field) {
-  mg_box_t part = *mg_boxes_mine(s->boxes);
-  if (field < ALPHA && mg_box_cells(&part) > 0) part.n[field]++;
+/* --- checks --------------------------------------------------------------------------------------
+ */
+
+/* The elements that are read: not faces on a side with Neumann's condition, nor the last ones of a
+ * period. */
+static mg_cuboid_t read_part_of(const hpgmg_solver_t *s, int field, int box) {
+  mg_cuboid_t part = part_of(s, field, box);
+  if (!is_face(field)) return part;
+  const bool periodic = mg_params_is_periodic(&s->params, field);
+  const int32_t last = s->plan.level[0].layout.n[field];
+  for (int side = 0; side < 2; side++) {
+    const bool closed = s->params.wall[field][side] == MG_WALL_NEUMANN &&
+                        !mg_is_robin(&s->params.condition[field][side]);
+    const bool unread = periodic ? side == 1 : closed;
+    const bool has = side == 0 ? part.lo[field] == 0 : part.lo[field] + part.n[field] == last + 1;
+    if (!unread || !has || part.n[field] == 0) continue;
+    part.n[field]--;
+    if (side == 0) part.lo[field]++;
+  }
   return part;
 }
 
-/* Whether nothing reads a face: it is on a side with Neumann's condition, or the last one of a
- * period. */
-static bool is_unread(const hpgmg_solver_t *s, int field, const int32_t at[3]) {
-  if (field >= ALPHA) return false;
-  const bool last = at[field] == s->plan.level[0].layout.n[field];
-  if (mg_params_is_periodic(&s->params, field)) return last;
-  return (last || at[field] == 0) && s->params.wall[field][last] == MG_WALL_NEUMANN &&
-         !mg_is_robin(&s->params.condition[field][last]);
-}
-
-static bool is_allowed(int field, double x) {
-  if (field == F) return fabs(x) <= MG_MAX_VALUE;
-  return (x >= MG_MIN_VALUE && x <= MG_MAX_VALUE) || (field == ALPHA && x == 0.0);
-}
-
-/* The first value of a row that is not allowed; n if there is none. */
-static int32_t first_bad(const hpgmg_solver_t *s, int field, const double *x, ptrdiff_t stride,
-                         const int32_t at[3], int32_t n) {
-  int32_t i = 0;
-  for (; i < n; i++) {
-    const int32_t here[3] = {at[0] + i, at[1], at[2]};
-    if (!is_allowed(field, x[i * stride]) && !is_unread(s, field, here)) break;
-  }
-  return i;
+static mg_range_t range_of(int field) {
+  return field >= MG_API_F ? (mg_range_t){-MG_MAX_VALUE, MG_MAX_VALUE, true}
+                           : (mg_range_t){MG_MIN_VALUE, MG_MAX_VALUE, field == MG_API_ALPHA};
 }
 
 static mg_status_t blame(int field, double x, const int32_t at[3]) {
@@ -64,108 +54,223 @@ static mg_status_t blame(int field, double x, const int32_t at[3]) {
   if (!isnan(x)) snprintf(value, sizeof value, "%g", x);
   return mg_error(MG_ERR_USAGE, "%s has %s at (%d, %d, %d); it must be %s", names[field], value,
                   at[0], at[1], at[2],
-                  field == F       ? "finite and at most 1e60 in magnitude"
-                  : field == ALPHA ? "0 or from 1e-60 to 1e60"
-                                   : "from 1e-60 to 1e60");
+                  field >= MG_API_F       ? "finite and at most 1e60 in magnitude"
+                  : field == MG_API_ALPHA ? "0 or from 1e-60 to 1e60"
+                                          : "from 1e-60 to 1e60");
 }
 
-static mg_status_t check_values(const hpgmg_solver_t *s, int field, const hpgmg_array_t *a) {
-  const mg_box_t part = part_of(s, field);
-  const int64_t rows = (int64_t)part.n[1] * part.n[2];
-  int64_t bad = rows;
-#pragma omp parallel for reduction(min : bad)
-  for (int64_t row = 0; row < rows; row++) {
-    const int32_t j = (int32_t)(row % part.n[1]), k = (int32_t)(row / part.n[1]);
-    const double *x = a->data + j * a->stride[1] + k * a->stride[2];
-    const int32_t at[3] = {part.lo[0], part.lo[1] + j, part.lo[2] + k};
-    if (first_bad(s, field, x, a->stride[0], at, part.n[0]) < part.n[0] && row < bad) bad = row;
-  }
-  if (bad == rows) return MG_OK;
-  const int32_t j = (int32_t)(bad % part.n[1]), k = (int32_t)(bad / part.n[1]);
-  const double *x = a->data + j * a->stride[1] + k * a->stride[2];
-  int32_t at[3] = {part.lo[0], part.lo[1] + j, part.lo[2] + k};
-  const int32_t i = first_bad(s, field, x, a->stride[0], at, part.n[0]);
-  at[0] += i;
-  return blame(field, x[i * a->stride[0]], at);
+static mg_status_t check_values(const hpgmg_solver_t *s, int field, int box,
+                                const hpgmg_array_t *a) {
+  const mg_cuboid_t all = part_of(s, field, box), part = read_part_of(s, field, box);
+  const mg_backend_t *backend =
+      mg_boxes_on_device(s->boxes, a) ? s->h->level[0].backend : &mg_backend_cpu;
+  const mg_range_t range = range_of(field);
+  mg_strided_t array = {a->data, {a->stride[0], a->stride[1], a->stride[2]}};
+  int64_t place;
+  double value;
+  if (mg_volume(part.n) == 0) return MG_OK;
+  for (int d = 0; d < 3; d++)
+    array.x += (part.lo[d] - all.lo[d]) * a->stride[d];
+  MG_TRY(backend->arrays.find_outside(part.n, &array, &range, &place, &value));
+  if (place < 0) return MG_OK;
+  const int64_t row = place / part.n[0];
+  const int32_t at[3] = {part.lo[0] + (int32_t)(place % part.n[0]),
+                         part.lo[1] + (int32_t)(row % part.n[1]),
+                         part.lo[2] + (int32_t)(row / part.n[1])};
+  return blame(field, value, at);
 }
 
-/* On this rank. Ranks without cells need no arrays. */
-static mg_status_t check(const hpgmg_solver_t *s, hpgmg_coefficients_t *c) {
-  if (mg_box_cells(mg_boxes_mine(s->boxes)) == 0) return MG_OK;
-  for (int field = 0; field <= ALPHA; field++) {
-    const hpgmg_array_t *a = array_of(c, field);
-    const bool needed = field < ALPHA || s->has_alpha;
-    if (needed && !a->data) return mg_error(MG_ERR_USAGE, "%s is NULL", names[field]);
-    if (!needed && a->data)
-      return mg_error(MG_ERR_USAGE, "alpha is given, but the options have no varying_alpha");
-    if (needed) MG_TRY(check_values(s, field, a));
+mg_status_t mg_api_check_values(const hpgmg_solver_t *s, int field, const hpgmg_array_t *array) {
+  mg_status_t status = MG_OK;
+  for (int box = 0; status == MG_OK && box < mg_boxes_count(s->boxes); box++)
+    status = check_values(s, field, box, &array[box]);
+  return mg_comm_agree(status);
+}
+
+/* Memory that this solver cannot access. */
+static mg_status_t check_memory(const hpgmg_solver_t *s, int field, const hpgmg_array_t *a,
+                                bool *on_device) {
+  const mg_backend_arrays_t *arrays = &s->h->level[0].backend->arrays;
+  int device;
+  const mg_array_memory_t place = mg_array_memory(a->data, &device);
+  if (arrays->device) *on_device = *on_device || place != MG_ARRAY_ON_HOST;
+  if (place != MG_ARRAY_ON_DEVICE || (arrays->device && arrays->device() == device)) return MG_OK;
+  if (arrays->device)
+    return mg_error(MG_ERR_USAGE, "%s is in memory of GPU %d, but the solver uses GPU %d",
+                    names[field], device, arrays->device());
+  return mg_error(
+      MG_ERR_USAGE,
+      "%s is in memory of GPU %d, but the solver runs on the CPU; use --device=cuda, or "
+      "an array in host memory",
+      names[field], device);
+}
+
+/* The arrays of a field on this rank. Empty boxes need none. */
+static mg_status_t check_arrays(const hpgmg_solver_t *s, int field, const hpgmg_array_t *array,
+                                bool *on_device) {
+  for (int box = 0; box < mg_boxes_count(s->boxes); box++) {
+    const mg_cuboid_t part = part_of(s, field, box);
+    if (mg_volume(part.n) == 0) continue;
+    if (!array || !array[box].data) return mg_error(MG_ERR_USAGE, "%s is NULL", names[field]);
+    MG_TRY(check_memory(s, field, &array[box], on_device));
+    for (int d = 0; field == MG_API_U && d < 3; d++)
+      if (array[box].stride[d] == 0 && part.n[d] > 1)
+        return mg_error(MG_ERR_USAGE, "u has a stride of 0 in %c", "ijk"[d]);
   }
+  return MG_OK;
+}
+
+/* Arrays on a device are used after the caller's work. */
+static mg_status_t follow(const hpgmg_solver_t *s, bool on_device) {
+  const mg_backend_arrays_t *arrays = &s->h->level[0].backend->arrays;
+  return on_device ? arrays->follow(s->stream) : MG_OK;
+}
+
+static mg_status_t check_given(const hpgmg_solver_t *s, const hpgmg_array_t *const *field) {
+  const bool has_cells = mg_boxes_count(s->boxes) > 0;
+  const bool by_cells = field[MG_API_CELL_BETA] != NULL;
+  bool on_device = false;
+  if (!s->has_alpha && field[MG_API_ALPHA])
+    return mg_error(MG_ERR_USAGE, "alpha is given, but the options have no varying_alpha");
+  if (by_cells && (field[0] || field[1] || field[2]))
+    return mg_error(MG_ERR_USAGE, "beta and cell_beta are given; give one of them");
+  for (int f = 0; has_cells && f < MG_API_F; f++) {
+    const bool needed = f == MG_API_ALPHA       ? s->has_alpha
+                        : f == MG_API_CELL_BETA ? by_cells
+                                                : !by_cells;
+    if (needed) MG_TRY(check_arrays(s, f, field[f], &on_device));
+  }
+  MG_TRY(follow(s, on_device));
+  for (int f = 0; f < MG_API_F; f++)
+    for (int box = 0; field[f] && box < mg_boxes_count(s->boxes); box++)
+      MG_TRY(check_values(s, f, box, &field[f][box]));
+  return MG_OK;
+}
+
+static mg_status_t check_solve(const hpgmg_solver_t *s, const hpgmg_array_t *f,
+                               const hpgmg_array_t *u) {
+  bool on_device = false;
+  MG_TRY(check_arrays(s, MG_API_F, f, &on_device));
+  MG_TRY(check_arrays(s, MG_API_U, u, &on_device));
+  return follow(s, on_device);
+}
+
+mg_status_t mg_api_check_solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u) {
+  return mg_comm_agree(check_solve(s, f, u));
+}
+
+/* Ranks without boxes give no arrays; so ask all which beta they have. */
+static mg_status_t agree_on_beta(const hpgmg_solver_t *s, const hpgmg_array_t *const *field,
+                                 bool *by_cells) {
+  const bool has_cells = mg_boxes_count(s->boxes) > 0;
+  double has[2] = {has_cells && field[MG_API_CELL_BETA], has_cells && !field[MG_API_CELL_BETA]};
+  MG_TRY(mg_comm_max(mg_comm_world(), has, 2));
+  *by_cells = has[0] > 0.0;
+  if (has[0] + has[1] < 1.5) return MG_OK;
+  if (!mg_comm_is_root()) return MG_ERR_USAGE;
+  return mg_error(MG_ERR_USAGE, "some ranks give beta and others cell_beta");
+}
+
+/* --- copies --------------------------------------------------------------------------------------
+ */
+
+static void free_copies(hpgmg_solver_t *s, mg_copies_of_arrays_t *c) {
+  for (int n = 0; n < c->n; n++)
+    if (c->item[n].on_device)
+      s->h->level[0].backend->release(c->item[n].memory, c->item[n].bytes, MG_SPACE_LEVEL);
+    else
+      free(c->item[n].memory);
+  free(c->item), free(c->array);
+  *c = (mg_copies_of_arrays_t){NULL, NULL, 0};
+}
+
+/* Copy an array of n[0] n[1] n[2] elements. */
+static mg_status_t copy_array(hpgmg_solver_t *s, mg_copies_of_arrays_t *c, const int32_t n[3],
+                              const hpgmg_array_t *from, hpgmg_array_t *to) {
+  const bool on_device = mg_boxes_on_device(s->boxes, from);
+  const mg_backend_t *backend = on_device ? s->h->level[0].backend : &mg_backend_cpu;
+  const size_t bytes = (size_t)mg_volume(n) * sizeof(double);
+  void *memory;
+  MG_TRY(backend->alloc(bytes, MG_SPACE_LEVEL, &memory));
+  c->item[c->n].memory = memory;
+  c->item[c->n].bytes = bytes;
+  c->item[c->n++].on_device = on_device;
+  *to = (hpgmg_array_t){memory, {1, n[0], (ptrdiff_t)n[0] * n[1]}};
+  const mg_strided_t x = {from->data, {from->stride[0], from->stride[1], from->stride[2]}},
+                     y = {memory, {to->stride[0], to->stride[1], to->stride[2]}};
+  MG_TRY(backend->arrays.copy(n, &x, &y));
+  return backend->queue.wait ? backend->queue.wait() : MG_OK;
+}
+
+static mg_status_t copy_arrays(hpgmg_solver_t *s, const hpgmg_array_t *const *field,
+                               mg_copies_of_arrays_t *c) {
+  const int n = mg_boxes_count(s->boxes);
+  MG_TRY(mg_new(&c->array, (int64_t)n * MG_API_F, "copies of coefficients"));
+  MG_TRY(mg_new(&c->item, (int64_t)n * MG_API_F, "copies of coefficients"));
+  for (int f = 0; f < MG_API_F; f++)
+    for (int box = 0; field[f] && box < n; box++) {
+      const mg_cuboid_t part = part_of(s, f, box);
+      if (mg_volume(part.n) > 0)
+        MG_TRY(copy_array(s, c, part.n, &field[f][box], &c->array[f * n + box]));
+    }
   return MG_OK;
 }
 
 /* Replace the coefficients by copies, for later set-ups. */
-static mg_status_t keep(hpgmg_solver_t *s, hpgmg_coefficients_t *c) {
-  int64_t values = 0;
-  double *memory = NULL;
-  for (int field = 0; field <= ALPHA; field++) {
-    const mg_box_t part = part_of(s, field);
-    values += mg_box_cells(&part);
-  }
-  const mg_status_t status = mg_comm_agree(mg_new(&memory, values, "copies of coefficients"));
+static mg_status_t keep(hpgmg_solver_t *s, const hpgmg_array_t *const *field) {
+  mg_copies_of_arrays_t copies = {NULL, NULL, 0};
+  const mg_status_t status = mg_comm_agree(copy_arrays(s, field, &copies));
   if (status != MG_OK) {
-    free(memory);
+    free_copies(s, &copies);
     return status;
   }
-  double *next = memory;
-  for (int field = 0; field <= ALPHA; field++) {
-    hpgmg_array_t *a = array_of(c, field);
-    const mg_box_t part = part_of(s, field);
-    if (!a->data) continue;
-    const hpgmg_array_t copy = {next, {1, part.n[0], (ptrdiff_t)part.n[0] * part.n[1]}};
-    mg_box_copy(&part, a->data, a->stride, copy.data, copy.stride);
-    *a = copy;
-    next += mg_box_cells(&part);
-  }
-  free(s->kept);
-  s->kept = memory;
-  s->coefficients = *c;
+  free_copies(s, &s->copies);
+  s->copies = copies;
+  for (int f = 0; f < MG_API_F; f++)
+    s->field[f] = field[f] ? &copies.array[f * mg_boxes_count(s->boxes)] : NULL;
   s->ready = false;
   return MG_OK;
 }
 
-/* The plane of faces at the upper wall in direction d, as far as this rank has them; else 0. */
-static void get_upper_faces(const hpgmg_solver_t *s, int d, double *wall) {
-  const int32_t *n = s->plan.level[0].layout.n;
-  const hpgmg_array_t *a = &s->coefficients.beta[d];
-  mg_box_t part = part_of(s, d);
-  if (part.lo[d] + part.n[d] != n[d] + 1) return;
-  ptrdiff_t stride[3] = {0, 0, 0}, next = 1;
-  for (int e = 0; e < 3; e++) {
-    if (e == d) continue;
-    stride[e] = next;
-    next *= n[e];
-  }
-  const double *from = a->data + (part.n[d] - 1) * a->stride[d];
-  for (int e = 0; e < 3; e++)
-    wall += part.lo[e] * stride[e];
-  part.n[d] = 1;
-  mg_box_copy(&part, from, a->stride, wall, stride);
+/* --- set-up --------------------------------------------------------------------------------------
+ */
+
+static double one = 1.0;
+
+static void set_to_1(hpgmg_solver_t *s) {
+  for (int f = 0; f < MG_API_F; f++)
+    s->field[f] = f == MG_API_CELL_BETA || (f == MG_API_ALPHA && !s->has_alpha) ? NULL : s->ones;
 }
 
-static mg_status_t load_beta(hpgmg_solver_t *s, int d) {
+mg_status_t mg_api_create_coefficients(hpgmg_solver_t *s) {
+  const int n = mg_boxes_count(s->boxes);
+  MG_TRY(mg_comm_agree(mg_new(&s->ones, n, "boxes")));
+  for (int box = 0; box < n; box++)
+    s->ones[box] = (hpgmg_array_t){&one, {0, 0, 0}};
+  set_to_1(s);
+  return MG_OK;
+}
+
+void mg_api_free_coefficients(hpgmg_solver_t *s) {
+  if (s->h) free_copies(s, &s->copies);
+  free(s->ones);
+}
+
+/* Then close the patches by the faces of their neighbors. */
+static mg_status_t load_faces(hpgmg_solver_t *s, int d) {
   mg_level_t *level = &s->h->level[0];
-  const hpgmg_array_t *a = &s->coefficients.beta[d];
-  int32_t n[2];
-  double *wall;
-  MG_TRY(mg_boxes_store(s->boxes, a->data, a->stride, MG_BETA_I + d));
-  if (level->comm) MG_TRY(mg_halo(level, MG_BETA_I + d, false));
-  if (mg_params_is_periodic(&s->params, d)) return MG_OK;
-  mg_boundary_faces_size(s->plan.level[0].layout.n, d, n);
-  MG_TRY(mg_comm_agree(mg_new(&wall, (int64_t)n[0] * n[1], "wall faces")));
-  get_upper_faces(s, d, wall);
-  const mg_status_t status = mg_boundary_faces_put(level, d, wall);
-  free(wall);
-  return status;
+  MG_TRY(mg_boxes_store(s->boxes, s->field[d], d, MG_BETA_I + (mg_vector_t)d));
+  return level->comm ? mg_halo(level, MG_BETA_I + (mg_vector_t)d, false) : MG_OK;
+}
+
+static mg_status_t load_cell_beta(hpgmg_solver_t *s) {
+  mg_level_t *level = &s->h->level[0];
+  MG_TRY(mg_boxes_store(s->boxes, s->field[MG_API_CELL_BETA], MG_CELLS, MG_U));
+  if (!level->comm) return MG_OK;
+  MG_TRY(mg_halo(level, MG_U, false));
+  for (int d = 0; d < 3; d++)
+    MG_TRY(level->backend->arrays.average(&level->store.view, d, MG_U, s->params.face[d]));
+  return mg_fill(level, MG_U, 0.0);
 }
 
 /* A solver and the right-hand side that it is given. */
@@ -177,15 +282,18 @@ typedef struct {
 static mg_status_t load_f(void *data, mg_hierarchy_t *h) {
   const given_t *g = data;
   if (!g->f) return mg_fill(&h->level[0], MG_F, 0.0);
-  return mg_boxes_store(g->s->boxes, g->f->data, g->f->stride, MG_F);
+  return mg_boxes_store(g->s->boxes, g->f, MG_CELLS, MG_F);
 }
 
 static mg_status_t load(void *data, mg_hierarchy_t *h) {
   const given_t *g = data;
-  const hpgmg_array_t *alpha = &g->s->coefficients.alpha;
-  for (int d = 0; d < 3; d++)
-    MG_TRY(load_beta(g->s, d));
-  if (g->s->has_alpha) MG_TRY(mg_boxes_store(g->s->boxes, alpha->data, alpha->stride, MG_ALPHA));
+  hpgmg_solver_t *s = g->s;
+  if (s->by_cells)
+    MG_TRY(load_cell_beta(s));
+  else
+    for (int d = 0; d < 3; d++)
+      MG_TRY(load_faces(s, d));
+  if (s->has_alpha) MG_TRY(mg_boxes_store(s->boxes, s->field[MG_API_ALPHA], MG_CELLS, MG_ALPHA));
   return load_f(data, h);
 }
 
@@ -205,26 +313,20 @@ mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t *f) {
 }
 
 mg_status_t mg_api_set_coefficients(hpgmg_solver_t *s, const hpgmg_coefficients_t *c) {
-  hpgmg_coefficients_t coefficients = *c;
-  MG_TRY(mg_comm_agree(check(s, &coefficients)));
-  if (mg_params_has_wall_values(&s->params)) return keep(s, &coefficients);
-  s->coefficients = coefficients;
+  const hpgmg_array_t *const field[MG_API_F] = {c->beta[0], c->beta[1], c->beta[2], c->alpha,
+                                                c->cell_beta};
+  bool by_cells = false;
+  MG_TRY(mg_comm_agree(check_given(s, field)));
+  MG_TRY(mg_comm_agree(agree_on_beta(s, field, &by_cells)));
+  if (mg_params_has_wall_values(&s->params)) {
+    MG_TRY(keep(s, field));
+    s->by_cells = by_cells;
+    return MG_OK;
+  }
+  s->by_cells = by_cells;
+  memcpy(s->field, field, sizeof field);
   const mg_status_t status = mg_api_set_up(s, NULL);
-  mg_api_default_coefficients(s); /* the caller's arrays may end */
+  s->by_cells = false;
+  set_to_1(s); /* the caller's arrays may end */
   return status;
-}
-
-static mg_status_t check_rhs(const hpgmg_solver_t *s, const hpgmg_array_t *f,
-                             const hpgmg_array_t *u) {
-  if (mg_box_cells(mg_boxes_mine(s->boxes)) == 0) return MG_OK;
-  if (!f->data || !u->data) return mg_error(MG_ERR_USAGE, "%s is NULL", f->data ? "u" : "f");
-  for (int d = 0; d < 3; d++)
-    if (u->stride[d] == 0 && mg_boxes_mine(s->boxes)->n[d] > 1)
-      return mg_error(MG_ERR_USAGE, "u has a stride of 0 in %c", "ijk"[d]);
-  return check_values(s, F, f);
-}
-
-mg_status_t mg_api_check_rhs(const hpgmg_solver_t *s, const hpgmg_array_t *f,
-                             const hpgmg_array_t *u) {
-  return mg_comm_agree(check_rhs(s, f, u));
 }

@@ -7,6 +7,7 @@
 #include "device/device_select.h"
 #include "device/memory_check.h"
 #include "device/thread_check.h"
+#include "level/ops.h"
 #include "solver/graph.h"
 #include "solver/solve.h"
 #include <limits.h>
@@ -204,14 +205,29 @@ static mg_status_t plan(hpgmg_solver_t *s) {
   return mg_error(status, "%s", message);
 }
 
-static mg_box_t box_of(const hpgmg_options_t *o, const int32_t cells[3]) {
-  mg_box_t box;
-  const bool whole = mg_comm_size(mg_comm_world()) == 1 && !o->n[0] && !o->n[1] && !o->n[2];
-  for (int d = 0; d < 3; d++) {
-    box.lo[d] = whole ? 0 : o->lo[d];
-    box.n[d] = whole ? cells[d] : o->n[d];
-  }
-  return box;
+static mg_status_t create_boxes(hpgmg_solver_t *s, const hpgmg_options_t *o) {
+  const int32_t *n = s->plan.level[0].layout.n;
+  const hpgmg_box_t whole = {{0, 0, 0}, {n[0], n[1], n[2]}};
+  const bool alone = mg_comm_size(mg_comm_world()) == 1 && o->n_boxes == 0;
+  const bool bad = o->n_boxes < 0 || (o->n_boxes > 0 && !o->boxes);
+  MG_TRY(mg_comm_agree(
+      bad ? mg_error(MG_ERR_USAGE,
+                     "n_boxes is %d, but boxes is %s; n_boxes must be at least 0, and "
+                     "boxes have as many",
+                     o->n_boxes, o->boxes ? "given" : "NULL")
+          : MG_OK));
+  return mg_boxes_create(&s->h->level[0], alone ? &whole : o->boxes, alone ? 1 : o->n_boxes,
+                         &s->boxes);
+}
+
+/* The guess counts as a cycle, which is not one of --max-cycles. */
+static mg_status_t take_guess(hpgmg_solver_t *s, bool given) {
+  s->has_guess = given;
+  if (!given) return MG_OK;
+  if (s->params.rtol == 0.0)
+    return mg_error(MG_ERR_USAGE, "a guess needs a tolerance; add the word --rtol=1e-8");
+  if (s->h->params.max_cycles < MG_MAX_CYCLES) s->h->params.max_cycles++;
+  return MG_OK;
 }
 
 static mg_status_t build(hpgmg_solver_t *s, const hpgmg_options_t *o) {
@@ -223,15 +239,16 @@ static mg_status_t build(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   MG_TRY(mg_memory_check(&s->params));
   MG_TRY(mg_placement_choose(&s->params, &s->plan, &s->placement));
   MG_TRY(mg_hierarchy_create(&s->params, &s->plan, &s->h));
-  const mg_box_t box = box_of(o, s->plan.level[0].layout.n);
-  mg_api_default_coefficients(s);
-  MG_TRY(mg_boxes_create(&s->h->level[0], &box, &s->boxes));
+  MG_TRY(mg_comm_agree(take_guess(s, o->guess != 0)));
+  MG_TRY(create_boxes(s, o));
+  MG_TRY(mg_api_create_coefficients(s));
+  s->stream = o->stream;
   s->usable = true;
   return MG_OK;
 }
 
 static mg_status_t attach(hpgmg_solver_t *s, const hpgmg_options_t *o) {
-  MG_TRY(mg_comm_attach(o->comm, &s->comm));
+  MG_TRY(mg_comm_attach(o->comm, o->comm_f, &s->comm));
   (void)mg_comm_enter(s->comm);
   s->messages.rank = mg_comm_rank(s->comm);
   s->messages.n_ranks = mg_comm_size(s->comm);
@@ -266,6 +283,7 @@ void hpgmg_destroy(hpgmg_solver_t **solver) {
   hpgmg_solver_t *s = *solver;
   if (!s) return;
   const before_t before = enter(s);
+  mg_api_free_coefficients(s);
   mg_boxes_free(s->boxes);
   if (!s->broken) mg_hierarchy_free(s->h); /* collective: other ranks may be lost */
   mg_axes_free(&s->axes);
@@ -273,7 +291,6 @@ void hpgmg_destroy(hpgmg_solver_t **solver) {
   (void)mg_comm_enter(before.comm);
   if (!s->broken) mg_comm_free(s->comm);
   (void)mg_log_enter(before.log);
-  free(s->kept);
   free(s);
   *solver = NULL;
 }
@@ -303,20 +320,42 @@ static hpgmg_reason_t reason_of(const mg_params_t *p, mg_status_t status, double
                                    : HPGMG_MAX_CYCLES;
 }
 
+/* Values of f that are not allowed show in its norm. So only a suspicious norm makes it worth to
+ * read f again. */
+static mg_status_t check_f(const hpgmg_solver_t *s, const hpgmg_array_t *f, double f_norm) {
+  return f_norm < 1e-10 * MG_MAX_VALUE ? MG_OK : mg_api_check_values(s, MG_API_F, f);
+}
+
+/* Cycles that start from the caller's u. */
+static mg_status_t solve_from(hpgmg_solver_t *s, const hpgmg_array_t *u, double f_norm,
+                              mg_history_t *history) {
+  double norm;
+  MG_TRY(mg_api_check_values(s, MG_API_U, u));
+  MG_TRY(mg_boxes_store(s->boxes, u, MG_CELLS, MG_U));
+  MG_TRY(mg_residual_norm(&s->h->level[0], MG_U, MG_F, &norm));
+  MG_TRY(mg_comm_max(mg_comm_world(), &norm, 1));
+  history->norm[0] = norm;
+  history->rel[0] = mg_relative_norm(norm, f_norm);
+  history->n_cycles = 1;
+  return mg_solve_continue(s->h, 0, f_norm, NULL, history);
+}
+
 static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,
                          hpgmg_info_t *info) {
   mg_history_t history = {.n_cycles = 0};
   double f_norm;
-  MG_TRY(mg_api_check_rhs(s, f, u));
+  MG_TRY(mg_api_check_solve(s, f, u));
   MG_TRY(set_up(s, f));
   MG_TRY(mg_problem_restrict_rhs(s->h, 0, &f_norm));
-  const mg_status_t status = mg_solve(s->h, 0, f_norm, &history);
+  MG_TRY(check_f(s, f, f_norm));
+  const mg_status_t status =
+      s->has_guess ? solve_from(s, u, f_norm, &history) : mg_solve(s->h, 0, f_norm, &history);
   if (status != MG_OK && status != MG_ERR_DIVERGED) return status;
-  info->cycles = history.n_cycles;
+  info->cycles = history.n_cycles - s->has_guess;
   info->residual = history.n_cycles > 0 ? history.norm[history.n_cycles - 1] : 0.0;
   info->relative = history.n_cycles > 0 ? history.rel[history.n_cycles - 1] : 0.0;
   info->reason = reason_of(&s->params, status, info->relative);
-  MG_TRY(mg_boxes_fetch(s->boxes, MG_U, u->data, u->stride));
+  MG_TRY(mg_boxes_fetch(s->boxes, MG_U, u));
   if (info->reason == HPGMG_MAX_CYCLES && mg_comm_is_root())
     return mg_error(MG_ERR_DIVERGED, "max|f-Au| is %g max|f| after %d cycles, but --rtol=%g",
                     info->relative, info->cycles, s->params.rtol);

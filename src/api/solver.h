@@ -11,6 +11,20 @@
 
 enum { MG_API_MESSAGE = 1024 };
 
+/* Fields that the caller gives, after beta on the faces normal to 0, 1 and 2. */
+enum { MG_API_ALPHA = 3, MG_API_CELL_BETA, MG_API_F, MG_API_U, MG_API_FIELDS };
+
+/* Copies of the caller's coefficients, each in memory of the same kind. */
+typedef struct {
+  hpgmg_array_t *array; /* MG_API_F fields of all boxes */
+  struct {
+    void *memory;
+    size_t bytes;
+    bool on_device;
+  } * item;
+  int n;
+} mg_copies_of_arrays_t;
+
 struct hpgmg_solver {
   hpgmg_log_t log;
   void *log_data;
@@ -23,30 +37,39 @@ struct hpgmg_solver {
   mg_axes_t axes;
   mg_hierarchy_t *h;
   mg_boxes_t *boxes;
-  hpgmg_coefficients_t coefficients; /* 1, the caller's during a call, or copies */
-  double *kept;                      /* memory of copies */
-  bool has_alpha;                    /* the caller gives alpha */
-  bool ready;                        /* the levels are set up */
+  const hpgmg_array_t *field[MG_API_F]; /* `ones`, the caller's during a call, or copies */
+  hpgmg_array_t *ones;                  /* for each box an array of the value 1 */
+  mg_copies_of_arrays_t copies;
+  void *stream;
+  bool by_cells;  /* beta is that of cells */
+  bool has_alpha; /* the caller gives alpha */
+  bool has_guess; /* and a first u */
+  bool ready;     /* the levels are set up */
   bool holds_device, usable;
   bool broken; /* a device or MPI failed, so other ranks may not take part in calls */
 };
 
-/** Set all coefficients to 1. */
-void mg_api_default_coefficients(hpgmg_solver_t *s);
+/** Allocate, and set all coefficients to 1. */
+MG_MUST_CHECK mg_status_t mg_api_create_coefficients(hpgmg_solver_t *s);
+void mg_api_free_coefficients(hpgmg_solver_t *s);
 
 /** Check new coefficients and set up the levels with them. Collective over the world, like the
  *  functions below. */
 MG_MUST_CHECK mg_status_t mg_api_set_coefficients(hpgmg_solver_t *s, const hpgmg_coefficients_t *c);
 
-/** Set up the levels with s->coefficients.
+/** Set up the levels with s->field.
  *  @param[in] f  right-hand side; NULL: 0 */
 MG_MUST_CHECK mg_status_t mg_api_set_up(hpgmg_solver_t *s, const hpgmg_array_t *f);
 
 /** Set the right-hand side of levels that are set up. */
 MG_MUST_CHECK mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t *f);
 
-/** Check the arrays of a solve and the values of f. */
-MG_MUST_CHECK mg_status_t mg_api_check_rhs(const hpgmg_solver_t *s, const hpgmg_array_t *f,
-                                           const hpgmg_array_t *u);
+/** Check the arrays of a solve, but not their values. */
+MG_MUST_CHECK mg_status_t mg_api_check_solve(hpgmg_solver_t *s, const hpgmg_array_t *f,
+                                             const hpgmg_array_t *u);
+
+/** Check the values of f, or of u as a guess. */
+MG_MUST_CHECK mg_status_t mg_api_check_values(const hpgmg_solver_t *s, int field,
+                                              const hpgmg_array_t *array);
 
 #endif

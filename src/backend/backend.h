@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "base/sum.h"
+#include "formulas/arrays.h"
 #include "formulas/smoother.h"
 #include "formulas/view.h"
 #include <stddef.h>
@@ -267,6 +268,30 @@ typedef struct {
                                         double r_scale);
 } mg_backend_mixed_t;
 
+/** An array of an application: element (i, j, k) is x[i stride[0] + j stride[1] + k stride[2]]. */
+typedef struct {
+  double *x;
+  ptrdiff_t stride[3];
+} mg_strided_t;
+
+/** Arrays of an application in memory that the backend's operations access. */
+typedef struct {
+  /** Copy n[0] n[1] n[2] elements. Either side may be cells of a level. */
+  mg_status_t (*copy)(const int32_t n[3], const mg_strided_t *from, const mg_strided_t *to);
+  /** Find the first element outside of a range, i fastest.
+   *  @param[out] place  its number among all elements; -1: none
+   *  @param[out] value  of this element */
+  mg_status_t (*find_outside)(const int32_t n[3], const mg_strided_t *array,
+                              const mg_range_t *range, int64_t *place, double *value);
+  /** Fill the betas in direction d by mg_face_average, including the faces that close patches.
+   *  @param[in] position  of the level's n[d] + 1 faces; NULL: all widths are equal */
+  mg_status_t (*average)(const mg_view_t *v, int d, mg_vector_t src, const double *position);
+  /** Start later operations after the work that the application has enqueued on a stream. */
+  mg_status_t (*follow)(void *stream);
+  /** Number of the device. Both entries, or none for a backend in host memory. */
+  int (*device)(void);
+} mg_backend_arrays_t;
+
 typedef struct mg_backend {
   const char *name;
   int value_bytes; /**< sizeof(mg_real_t) of the levels that the table works on: 8 or 4 */
@@ -357,7 +382,8 @@ typedef struct mg_backend {
   mg_backend_coarse_t coarse;
   mg_backend_profile_t profile;
   mg_backend_graph_t graph;
-  mg_backend_mixed_t mixed; /**< only in tables for double */
+  mg_backend_mixed_t mixed;   /**< only in tables for double */
+  mg_backend_arrays_t arrays; /**< in all tables for double */
 } mg_backend_t;
 
 /** The CPU: OpenMP over planes and rows, SIMD along i. The same for float cells. */

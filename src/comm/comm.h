@@ -22,10 +22,13 @@ void mg_comm_finalize(void);
 /** The ranks of an application's communicator, for a library. Groups made of it do not end the
  *  program either: see mg_comm_ends. Collective over the communicator. Initializes MPI if the
  *  application has not, and then finalizes it when the program exits.
- *  @param[in]  mpi_comm  const MPI_Comm *, duplicated; NULL: this process alone
+ *  @param[in]  mpi_comm  const MPI_Comm *, duplicated
+ *  @param[in]  fortran   the same as an MPI_Fint; both NULL: this process alone
  *  @param[out] out       free with mg_comm_free
- *  @return MG_OK, MG_ERR_COMM, MG_ERR_MEMORY, MG_ERR_USAGE (a communicator without MPI) */
-MG_MUST_CHECK mg_status_t mg_comm_attach(const void *mpi_comm, mg_comm_t **out);
+ *  @return MG_OK, MG_ERR_COMM, MG_ERR_MEMORY, MG_ERR_USAGE (a communicator without MPI, both, or
+ *          MPI_COMM_NULL) */
+MG_MUST_CHECK mg_status_t mg_comm_attach(const void *mpi_comm, const int32_t *fortran,
+                                         mg_comm_t **out);
 
 /** Whether a failure may end the program (mg_comm_abort). Otherwise it returns its status on the
  * rank that fails, while others may wait for this one. */

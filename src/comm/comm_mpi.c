@@ -121,15 +121,19 @@ static mg_status_t initialize_for_library(void) {
                                "MPI_Init_thread with it");
 }
 
-mg_status_t mg_comm_attach(const void *mpi_comm, mg_comm_t **out) {
+mg_status_t mg_comm_attach(const void *mpi_comm, const int32_t *fortran, mg_comm_t **out) {
   mg_comm_t *comm;
   *out = NULL;
   MG_TRY(initialize_for_library());
-  if (mpi_comm && *(const MPI_Comm *)mpi_comm == MPI_COMM_NULL)
-    return mg_error(MG_ERR_USAGE, "the communicator is MPI_COMM_NULL");
+  if (mpi_comm && fortran)
+    return mg_error(MG_ERR_USAGE, "comm and comm_f are given; give one of them");
+  const MPI_Comm given = mpi_comm  ? *(const MPI_Comm *)mpi_comm
+                         : fortran ? MPI_Comm_f2c(*fortran)
+                                   : MPI_COMM_SELF;
+  if (given == MPI_COMM_NULL) return mg_error(MG_ERR_USAGE, "the communicator is MPI_COMM_NULL");
   MG_TRY(mg_new(&comm, 1, "communicators"));
   comm->attached = true;
-  TRY_MPI(MPI_Comm_dup(mpi_comm ? *(const MPI_Comm *)mpi_comm : MPI_COMM_SELF, &comm->mpi));
+  TRY_MPI(MPI_Comm_dup(given, &comm->mpi));
   *out = comm;
   TRY_MPI(MPI_Comm_set_errhandler(comm->mpi, MPI_ERRORS_RETURN));
   TRY_MPI(MPI_Comm_rank(comm->mpi, &comm->rank));

@@ -37,9 +37,9 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
 
 void mg_comm_finalize(void) {}
 
-mg_status_t mg_comm_attach(const void *mpi_comm, mg_comm_t **out) {
+mg_status_t mg_comm_attach(const void *mpi_comm, const int32_t *fortran, mg_comm_t **out) {
   *out = &attached;
-  if (!mpi_comm) return MG_OK;
+  if (!mpi_comm && !fortran) return MG_OK;
   return mg_error(MG_ERR_USAGE,
                   "built without MPI, but given a communicator; use NULL, or configure "
                   "--with-mpi");

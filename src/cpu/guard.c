@@ -244,6 +244,20 @@ static mg_status_t guess_correct_residual(const mg_view_t *v, mg_vector_t dst,
 }
 #endif
 
+#ifndef MG_FLOAT
+static mg_status_t array_copy(const int32_t n[3], const mg_strided_t *from,
+                              const mg_strided_t *to) {
+  mg_strided_t opened_from = *from, opened_to = *to;
+  opened_from.x = mg_guard_open(from->x);
+  opened_to.x = mg_guard_open(to->x);
+  return mg_cpu_array_copy(n, &opened_from, &opened_to);
+}
+static mg_status_t array_average(const mg_view_t *v, int d, mg_vector_t src,
+                                 const double *position) {
+  GUARDED(v, mg_cpu_array_average(&opened, d, src, position));
+}
+#endif
+
 /* One stream: operations run in the order of the calls, so the interior precedes the messages. */
 static mg_status_t stream_fork(void) {
   return MG_OK;
@@ -306,5 +320,8 @@ const mg_backend_t mg_backend_guard = {
               .guess_residual = guess_residual,
               .guess_correct = guess_correct,
               .guess_correct_residual = guess_correct_residual},
+    .arrays = {.copy = array_copy,
+               .find_outside = mg_cpu_array_find_outside,
+               .average = array_average},
 #endif
 };

@@ -64,5 +64,8 @@ const mg_backend_t mg_backend_cpu = {
               .norm_end = mg_cpu_norm_end},
 #ifndef MG_FLOAT
     .mixed = {.lower = mg_cpu_lower, .raise = mg_cpu_raise, .residual = mg_cpu_residual_lower},
+    .arrays = {.copy = mg_cpu_array_copy,
+               .find_outside = mg_cpu_array_find_outside,
+               .average = mg_cpu_array_average},
 #endif
 };

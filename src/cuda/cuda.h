@@ -293,6 +293,14 @@ mg_status_t mg_cuda_guess_correct_residual(const mg_view_t *v, mg_vector_t dst,
                                            const mg_guess_t *guess, const mg_view_t *low,
                                            mg_vector_t e, double scale, mg_vector_t f,
                                            mg_vector_t r, double r_scale);
+mg_status_t mg_cuda_array_copy(const int32_t n[3], const mg_strided_t *from,
+                               const mg_strided_t *to);
+mg_status_t mg_cuda_array_find_outside(const int32_t n[3], const mg_strided_t *array,
+                                       const mg_range_t *range, int64_t *place, double *value);
+mg_status_t mg_cuda_array_average(const mg_view_t *v, int d, mg_vector_t src,
+                                  const double *position);
+mg_status_t mg_cuda_array_follow(void *stream);
+int mg_cuda_array_device(void);
 #endif
 
 /* Set-up and clean-up of files compiled for float, which device.cu calls (float_names.h). */
@@ -305,6 +313,16 @@ constexpr mg_backend_queue_t mg_cuda_queue = {
     .event_record = mg_cuda_event_record,
     .event_wait = mg_cuda_event_wait,
 };
+
+#ifndef MG_FLOAT
+constexpr mg_backend_arrays_t mg_cuda_arrays = {
+    .copy = mg_cuda_array_copy,
+    .find_outside = mg_cuda_array_find_outside,
+    .average = mg_cuda_array_average,
+    .follow = mg_cuda_array_follow,
+    .device = mg_cuda_array_device,
+};
+#endif
 
 constexpr mg_backend_profile_t mg_cuda_profile = {
     .timers_create = mg_cuda_event_timers_create,

@@ -310,5 +310,6 @@ extern "C" const mg_backend_t mg_backend_cuda_simple = {
     .profile = mg_cuda_profile,
 #ifndef MG_FLOAT
     .mixed = {.lower = mg_cuda_lower, .raise = mg_cuda_raise, .residual = mg_cuda_residual_lower},
+    .arrays = mg_cuda_arrays,
 #endif
 };

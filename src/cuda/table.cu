@@ -64,5 +64,6 @@ extern "C" const mg_backend_t mg_backend_cuda = {
               .guess_residual = mg_cuda_guess_residual,
               .guess_correct = mg_cuda_guess_correct,
               .guess_correct_residual = mg_cuda_guess_correct_residual},
+    .arrays = mg_cuda_arrays,
 #endif
 };

@@ -1,6 +1,7 @@
 /* Read the fields of a user-defined problem, check them, and copy them to the finest level. */
 #include "base/alloc.h"
 #include "base/log.h"
+#include "formulas/arrays.h"
 #include "formulas/walls.h"
 #include "io/boundary_faces_io.h"
 #include "io/checksum.h"
@@ -256,14 +257,6 @@ static mg_status_t read_faces(field_t *f, int d) {
   return close_faces(f, d, f->wall);
 }
 
-/* Beta between two cells: their harmonic mean, weighted by their widths. Exactly a if a == b. */
-static double harmonic(double a, double b) {
-  return a * (b / (0.5 * (a + b)));
-}
-static double weighted_harmonic(double a, double width_a, double b, double width_b) {
-  return a == b ? a : a * (b / ((width_a * b + width_b * a) / (width_a + width_b)));
-}
-
 /* Compute the lower face in direction d of every cell in the slab. `cells` begins with the plane
  * below the slab. At a wall, the face takes the cell's value, since only half a cell lies on
  * that side. */
@@ -282,9 +275,9 @@ static void average(const field_t *f, const mg_slab_t *slab, int d, bool periodi
       const int64_t at = d == 0 ? i : d == 1 ? row % rows : slab->first + row / rows;
       const int64_t below = at > 0 ? at - 1 : f->n[d] - 1;
       const double low = cell[i + (d < 2 && at == 0 ? around : -stride)];
-      face[i] = position ? weighted_harmonic(low, position[below + 1] - position[below], cell[i],
-                                             position[at + 1] - position[at])
-                         : harmonic(low, cell[i]);
+      face[i] = position ? mg_weighted_harmonic(low, position[below + 1] - position[below], cell[i],
+                                                position[at + 1] - position[at])
+                         : mg_harmonic(low, cell[i]);
     }
   }
 }

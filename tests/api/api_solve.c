@@ -1,10 +1,12 @@
 /* api_solve: solves through hpgmg.h give the norms and the u of the program's core, to the bit: on
- * any ranks, with boxes and strides of the caller's, empty boxes, several solvers at once, new
- * coefficients and right-hand sides, a varying alpha, and conditions with values. Bad arguments
- * give a status and a message. */
+ * any ranks, with boxes and strides of the caller's, one or several boxes per rank, empty boxes,
+ * arrays in the memory of the host and of a GPU, several solvers at once, new coefficients and
+ * right-hand sides, beta in cells, a guess, a varying alpha, and conditions with values. Bad
+ * arguments give a status and a message. */
 #include "include/hpgmg.h"
 #include "io/boundary_faces_io.h"
 #include "level/ops.h"
+#include "plan/axes.h"
 #include "tests/lib/fixture.h"
 #include <stdlib.h>
 #include <string.h>
@@ -88,16 +90,29 @@ static void free_reference(reference_t *r) {
 
 static int rank, ranks;
 
+/* Boxes of a rank: all its cells, or two parts of them and an empty one. */
+enum { MAX_BOXES = 3 };
+static int n_boxes = 1;
+static hpgmg_box_t boxes[MAX_BOXES];
+
 /* The options of this rank: a part of the rows; the last of several ranks has none. */
 static hpgmg_options_t options_of(const char *words) {
   hpgmg_options_t o = hpgmg_options();
   const int owners = ranks > 1 ? ranks - 1 : 1;
-  for (int d = 0; d < 3; d++) {
-    o.cells[d] = o.n[d] = cells[d];
-    o.lo[d] = 0;
+  const int32_t first = rank < owners ? cells[1] * rank / owners : 0;
+  const int32_t rows = rank < owners ? cells[1] * (rank + 1) / owners - first : 0;
+  const hpgmg_box_t mine = {{0, first, 0}, {cells[0], rows, cells[2]}};
+  for (int d = 0; d < 3; d++)
+    o.cells[d] = cells[d];
+  for (int box = 0; box < MAX_BOXES; box++)
+    boxes[box] = mine;
+  if (n_boxes > 1) {
+    boxes[0].n[0] = boxes[2].lo[0] = 7;
+    boxes[1].n[0] = 0;
+    boxes[2].n[0] -= 7;
   }
-  o.lo[1] = rank < owners ? cells[1] * rank / owners : 0;
-  o.n[1] = rank < owners ? cells[1] * (rank + 1) / owners - o.lo[1] : 0;
+  o.n_boxes = n_boxes;
+  o.boxes = boxes;
   o.words = words;
 #ifdef HAVE_MPI
   o.comm = &all_ranks;
@@ -105,57 +120,119 @@ static hpgmg_options_t options_of(const char *words) {
   return o;
 }
 
-/* This rank's part of an array of the whole grid, k fastest, with two unused values per column. */
+/* Whether arrays are in the memory of the GPU. */
+static bool on_device;
+
+/* This rank's part of an array of the whole grid, in each box k fastest, with two unused values per
+ * column. */
 typedef struct {
-  double *memory;
-  hpgmg_array_t array;
+  double *memory, *device;
+  int64_t values;
+  hpgmg_array_t array[MAX_BOXES];
 } part_t;
 
-static part_t part_of(const hpgmg_options_t *o, const double *x, int faces) {
+static int64_t values_of(const hpgmg_box_t *box, int faces, int n[3]) {
+  const bool empty = box->n[0] == 0 || box->n[1] == 0;
+  for (int d = 0; d < 3; d++)
+    n[d] = box->n[d] + (d == faces && !empty);
+  return empty ? 0 : (int64_t)(n[2] + 2) * n[0] * n[1];
+}
+
+#ifdef HAVE_CUDA
+/* Copy the values to the device, or back. */
+static void move(part_t *p, bool to_device) {
+  const int32_t n[3] = {(int32_t)p->values, 1, 1};
+  void *memory;
+  MUST(mg_backend_cuda.alloc((size_t)p->values * sizeof(double), MG_SPACE_SHARED, &memory));
+  const mg_strided_t shared = {memory, {1, 0, 0}}, device = {p->device, {1, 0, 0}};
+  if (to_device) memcpy(memory, p->memory, (size_t)p->values * sizeof(double));
+  MUST(to_device ? mg_backend_cuda.arrays.copy(n, &shared, &device)
+                 : mg_backend_cuda.arrays.copy(n, &device, &shared));
+  MUST(mg_backend_cuda.queue.wait());
+  if (!to_device) memcpy(p->memory, memory, (size_t)p->values * sizeof(double));
+  mg_backend_cuda.release(memory, (size_t)p->values * sizeof(double), MG_SPACE_SHARED);
+}
+
+static void put_on_device(part_t *p) {
+  void *memory;
+  if (p->values == 0) return;
+  MUST(mg_backend_cuda.alloc((size_t)p->values * sizeof(double), MG_SPACE_LEVEL, &memory));
+  p->device = memory;
+  move(p, true);
+  for (int box = 0; box < n_boxes; box++)
+    if (p->array[box].data) p->array[box].data = p->device + (p->array[box].data - p->memory);
+}
+#endif
+
+static part_t part_of(const double *x, int faces) {
+  part_t p = {.values = 0};
   int n[3], size[3];
-  part_t p = {NULL, {NULL, {0, 0, 0}}};
-  for (int d = 0; d < 3; d++) {
-    n[d] = o->n[d] + (d == faces && o->n[1] > 0);
+  for (int box = 0; box < n_boxes; box++)
+    p.values += values_of(&boxes[box], faces, n);
+  p.memory = calloc((size_t)p.values + 1, sizeof *p.memory);
+  for (int d = 0; d < 3; d++)
     size[d] = cells[d] + (d == faces);
+  double *next = p.memory;
+  for (int box = 0; box < n_boxes; box++) {
+    const int64_t values = values_of(&boxes[box], faces, n);
+    const int32_t *lo = boxes[box].lo;
+    const ptrdiff_t column = n[2] + 2;
+    if (values == 0) continue;
+    p.array[box] = (hpgmg_array_t){next, {column, column * n[0], 1}};
+    for (int k = 0; x && k < n[2]; k++)
+      for (int j = 0; j < n[1]; j++)
+        for (int i = 0; i < n[0]; i++)
+          next[column * (i + n[0] * j) + k] =
+              x[i + lo[0] + size[0] * (j + lo[1] + size[1] * (k + lo[2]))];
+    next += values;
   }
-  const ptrdiff_t column = n[2] + 2;
-  p.memory = calloc((size_t)(column * n[0] * n[1] + 1), sizeof *p.memory);
-  if (o->n[1] == 0) return p;
-  p.array = (hpgmg_array_t){p.memory, {column, column * n[0], 1}};
-  for (int k = 0; x && k < n[2]; k++)
-    for (int j = 0; j < n[1]; j++)
-      for (int i = 0; i < n[0]; i++)
-        p.memory[column * (i + n[0] * j) + k] =
-            x[i + o->lo[0] + size[0] * (j + o->lo[1] + size[1] * (k + o->lo[2]))];
+#ifdef HAVE_CUDA
+  if (on_device) put_on_device(&p);
+#endif
   return p;
+}
+
+/* The values of a part, in host memory. */
+static const double *values_in(part_t *p) {
+#ifdef HAVE_CUDA
+  if (p->device) move(p, false);
+#endif
+  return p->memory;
+}
+
+static void free_part(part_t *p) {
+#ifdef HAVE_CUDA
+  if (p->device)
+    mg_backend_cuda.release(p->device, (size_t)p->values * sizeof(double), MG_SPACE_LEVEL);
+#endif
+  free(p->memory);
 }
 
 #define API(call) CHECK_INT((call), HPGMG_OK)
 
-static void check_solve(hpgmg_solver_t *s, const hpgmg_options_t *o, const reference_t *r) {
-  part_t f = part_of(o, r->f, -1), u = part_of(o, NULL, -1), want = part_of(o, r->u, -1);
+static void check_solve(hpgmg_solver_t *s, const reference_t *r) {
+  part_t f = part_of(r->f, -1), u = part_of(NULL, -1), want = part_of(r->u, -1);
   hpgmg_info_t info;
-  API(hpgmg_solve(s, &f.array, &u.array, &info));
+  API(hpgmg_solve(s, f.array, u.array, &info));
   CHECK_STRING(hpgmg_error(s), "");
   CHECK_INT(info.reason, HPGMG_CONVERGED);
   CHECK_INT(info.cycles, r->history.n_cycles);
   CHECK_SAME(&info.residual, &r->history.norm[r->history.n_cycles - 1], 1);
   CHECK_SAME(&info.relative, &r->history.rel[r->history.n_cycles - 1], 1);
-  if (u.array.data) CHECK_SAME(u.memory, want.memory, (o->n[2] + 2) * o->n[0] * o->n[1]);
-  free(f.memory), free(u.memory), free(want.memory);
+  if (u.values > 0) CHECK_SAME(values_in(&u), values_in(&want), u.values);
+  free_part(&f), free_part(&u), free_part(&want);
 }
 
-static void set_beta(hpgmg_solver_t *s, const hpgmg_options_t *o, const reference_t *r,
-                     hpgmg_array_t alpha) {
+static void set_beta(hpgmg_solver_t *s, const reference_t *r, const hpgmg_array_t *alpha) {
   part_t beta[3];
   hpgmg_coefficients_t c = {.alpha = alpha};
   for (int d = 0; d < 3; d++) {
-    beta[d] = part_of(o, r->beta[d], d);
+    beta[d] = part_of(r->beta[d], d);
     c.beta[d] = beta[d].array;
   }
   API(hpgmg_set_coefficients(s, &c));
   for (int d = 0; d < 3; d++)
-    free(beta[d].memory);
+    free_part(&beta[d]);
 }
 
 static void test_case(const fixture_backend_t *b, const char *words, const char *values) {
@@ -169,17 +246,17 @@ static void test_case(const fixture_backend_t *b, const char *words, const char 
     CHECK_STRING(hpgmg_error(s[n]), "");
   }
   /* Solve with beta = 1. Then set the given beta in both solvers, and solve twice with each. */
-  part_t f = part_of(&o, r.f, -1), u = part_of(&o, NULL, -1);
-  API(hpgmg_solve(s[0], &f.array, &u.array, NULL));
+  part_t f = part_of(r.f, -1), u = part_of(NULL, -1);
+  API(hpgmg_solve(s[0], f.array, u.array, NULL));
   for (int n = 0; n < 2; n++)
-    set_beta(s[n], &o, &r, (hpgmg_array_t){NULL, {0, 0, 0}});
+    set_beta(s[n], &r, NULL);
   for (int n = 0; n < 4; n++)
-    check_solve(s[n % 2], &o, &r);
+    check_solve(s[n % 2], &r);
   for (int n = 0; n < 2; n++) {
     hpgmg_destroy(&s[n]);
     CHECK(s[n] == NULL);
   }
-  free(f.memory), free(u.memory);
+  free_part(&f), free_part(&u);
   free_reference(&r);
 }
 
@@ -195,13 +272,100 @@ static void test_alpha(const fixture_backend_t *b) {
   hpgmg_solver_t *s;
   o.varying_alpha = 1;
   API(hpgmg_create(&o, &s));
-  set_beta(s, &o, &r, (hpgmg_array_t){&one, {0, 0, 0}});
-  part_t f = part_of(&o, r.f, -1), u = part_of(&o, NULL, -1);
+  const hpgmg_array_t alpha = {&one, {0, 0, 0}}, all[MAX_BOXES] = {alpha, alpha, alpha};
+  set_beta(s, &r, all);
+  part_t f = part_of(r.f, -1), u = part_of(NULL, -1);
   hpgmg_info_t info;
-  API(hpgmg_solve(s, &f.array, &u.array, &info));
+  API(hpgmg_solve(s, f.array, u.array, &info));
   CHECK_INT(info.cycles, r.history.n_cycles);
   hpgmg_destroy(&s);
-  free(f.memory), free(u.memory);
+  free_part(&f), free_part(&u);
+  free_reference(&r);
+}
+
+/* Beta of the faces normal to d: harmonic means of those of cells. */
+static double *averages(const mg_params_t *params, int d, const double *of_cells) {
+  const int32_t size[3] = {cells[0] + (d == 0), cells[1] + (d == 1), cells[2] + (d == 2)};
+  const bool wraps = mg_params_is_periodic(params, d);
+  const double *x = params->face[d];
+  double *beta = calloc((size_t)faces_of(d), sizeof *beta);
+  for (int face = 0; face < faces_of(d); face++) {
+    int low[3] = {face % size[0], face / size[0] % size[1], face / size[0] / size[1]};
+    int high[3] = {low[0], low[1], low[2]};
+    low[d]--;
+    if (high[d] == cells[d]) high[d] = wraps ? 0 : cells[d] - 1;
+    if (low[d] < 0) low[d] = wraps ? cells[d] - 1 : 0;
+    const double p = of_cells[low[0] + cells[0] * (low[1] + cells[1] * low[2])],
+                 q = of_cells[high[0] + cells[0] * (high[1] + cells[1] * high[2])],
+                 wp = x ? x[low[d] + 1] - x[low[d]] : 0.5,
+                 wq = x ? x[high[d] + 1] - x[high[d]] : 0.5;
+    beta[face] = p == q ? p : p * (q / ((wp * q + wq * p) / (wp + wq)));
+  }
+  return beta;
+}
+
+/* Beta and f that vary without order. */
+static reference_t rough(const fixture_backend_t *b, const char *words, double **of_cells) {
+  reference_t r = {.f = copy_of(field_random(mg_volume(cells), 2), mg_volume(cells))};
+  mg_hierarchy_t *h =
+      fixture_create(b, 4, 1, textf("--cells=%dx%dx%d %s", cells[0], cells[1], cells[2], words));
+  *of_cells = field_random(mg_volume(cells), 1);
+  for (int64_t c = 0; c < mg_volume(cells); c++)
+    (*of_cells)[c] = exp(2.0 * (*of_cells)[c]);
+  mg_axes_t axes = {{NULL, NULL, NULL}};
+  mg_params_t params = h->params;
+  MUST(mg_axes_set(&axes, &params));
+  for (int d = 0; d < 3; d++)
+    r.beta[d] = averages(&params, d, *of_cells);
+  mg_axes_free(&axes);
+  mg_hierarchy_free(h);
+  return r;
+}
+
+/* A solve from its own result ends at once; one from zero does not. */
+static void test_guess(hpgmg_options_t o, const hpgmg_coefficients_t *c, part_t *f, part_t *u,
+                       double residual) {
+  part_t zero = part_of(NULL, -1), same = part_of(NULL, -1);
+  hpgmg_solver_t *s;
+  hpgmg_info_t info;
+  o.guess = 1;
+  memcpy(same.memory, values_in(u), (size_t)u->values * sizeof(double));
+  API(hpgmg_create(&o, &s));
+  API(hpgmg_set_coefficients(s, c));
+  API(hpgmg_solve(s, f->array, u->array, &info));
+  CHECK_INT(info.cycles, 0);
+  CHECK_INT(info.reason, HPGMG_CONVERGED);
+  CHECK_NEAR(info.residual, residual, 1e-6 * residual);
+  if (u->values > 0) CHECK_SAME(values_in(u), same.memory, u->values);
+  API(hpgmg_solve(s, f->array, zero.array, &info));
+  CHECK(info.cycles > 0 && info.relative < 1e-9);
+  hpgmg_destroy(&s);
+  free_part(&zero), free_part(&same);
+}
+
+/* Beta in cells is that of faces with the harmonic means. */
+static void test_cell_beta(const fixture_backend_t *b, const char *words) {
+  double *of_cells;
+  reference_t r = rough(b, words, &of_cells);
+  hpgmg_options_t o = options_of(textf("%s %s --rtol=1e-9", b->options, words));
+  hpgmg_solver_t *s[2];
+  hpgmg_info_t info[2];
+  part_t f = part_of(r.f, -1), u[2] = {part_of(NULL, -1), part_of(NULL, -1)};
+  for (int n = 0; n < 2; n++)
+    API(hpgmg_create(&o, &s[n]));
+  set_beta(s[0], &r, NULL);
+  part_t beta = part_of(of_cells, -1);
+  const hpgmg_coefficients_t c = {.cell_beta = beta.array};
+  API(hpgmg_set_coefficients(s[1], &c));
+  for (int n = 0; n < 2; n++)
+    API(hpgmg_solve(s[n], f.array, u[n].array, &info[n]));
+  CHECK_INT(info[0].cycles, info[1].cycles);
+  CHECK_SAME(&info[0].residual, &info[1].residual, 1);
+  if (f.values > 0) CHECK_SAME(values_in(&u[0]), values_in(&u[1]), f.values);
+  for (int n = 0; n < 2; n++)
+    hpgmg_destroy(&s[n]);
+  test_guess(o, &c, &f, &u[0], info[0].residual);
+  free_part(&f), free_part(&u[0]), free_part(&u[1]), free_part(&beta);
   free_reference(&r);
 }
 
@@ -209,15 +373,15 @@ static void test_alpha(const fixture_backend_t *b) {
 static void test_one(const fixture_backend_t *b, const char *words, double f) {
   hpgmg_options_t o = options_of(textf("%s %s --rtol=1e-10", b->options, words));
   hpgmg_solver_t *s;
-  part_t u = part_of(&o, NULL, -1);
-  const hpgmg_array_t array = {&f, {0, 0, 0}};
+  part_t u = part_of(NULL, -1);
+  const hpgmg_array_t array = {&f, {0, 0, 0}}, all[MAX_BOXES] = {array, array, array};
   API(hpgmg_create(&o, &s));
-  API(hpgmg_solve(s, &array, &u.array, NULL));
-  for (int k = 0; u.array.data && k < o.n[2]; k++)
-    for (int c = 0; c < o.n[0] * o.n[1]; c++)
-      CHECK_NEAR(u.memory[c * (o.n[2] + 2) + k], 1.0, 1e-7);
+  API(hpgmg_solve(s, all, u.array, NULL));
+  const double *got = values_in(&u);
+  for (int64_t n = 0; n < u.values; n++)
+    if (n % (cells[2] + 2) < cells[2]) CHECK_NEAR(got[n], 1.0, 1e-7);
   hpgmg_destroy(&s);
-  free(u.memory);
+  free_part(&u);
 }
 
 static int lines;
@@ -266,17 +430,27 @@ static void test_errors(void) {
   o.varying_alpha = 1;
   refuse_create(o, HPGMG_BAD_ARGUMENT, "--equation=helmholtz");
   o = options_of(NULL);
-  if (rank == 0) o.n[2]++;
+  if (rank == 0) boxes[0].n[2]++;
   refuse_create(o, HPGMG_BAD_ARGUMENT, "the grid has 14 cells there");
   o = options_of(NULL);
-  if (rank == 0) o.n[2]--;
+  if (rank == 0) boxes[0].n[2]--;
   refuse_create(o, HPGMG_BAD_ARGUMENT, "cells, but the grid has 4760");
+  o = options_of(NULL);
+  o.n_boxes = -1;
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "n_boxes is -1");
+  o = options_of(NULL);
+  o.boxes = NULL;
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "boxes is NULL");
+  o = hpgmg_options();
+  o.words = "4 1";
+  o.guess = 1;
+  if (ranks == 1) refuse_create(o, HPGMG_BAD_ARGUMENT, "a guess needs a tolerance");
   if (ranks > 1) {
     o = options_of("--equation=helmholtz");
     o.varying_alpha = rank == 0;
     refuse_create(o, HPGMG_BAD_ARGUMENT, "differs between ranks");
     o = options_of(NULL);
-    if (rank == ranks - 1) o.n[1] = 1;
+    if (rank == ranks - 1) boxes[0].n[1] = 1;
     refuse_create(o, HPGMG_BAD_ARGUMENT, "both have cell (0, 0, 0)");
   }
   CHECK(rank > 0 || lines > 10);
@@ -288,22 +462,28 @@ static void test_bad_values(void) {
   API(hpgmg_create(&o, &s));
   double one = 1.0, bad = rank == 0 ? -1.0 : 1.0, nan = NAN;
   hpgmg_array_t constant = {&one, {0, 0, 0}}, wrong = {&bad, {0, 0, 0}}, none = {&nan, {0, 0, 0}};
-  hpgmg_coefficients_t c = {{constant, wrong, constant}, {NULL, {0, 0, 0}}};
+  hpgmg_coefficients_t c = {{&constant, &wrong, &constant}, NULL, NULL};
   refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "beta[1] has -1 at (0, 0, 0)");
   /* Faces on sides with Neumann's condition are not read. */
-  c.beta[1] = constant;
-  c.beta[2] = none;
+  c.beta[1] = &constant;
+  c.beta[2] = &none;
   refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "beta[2] has nan at (0, 0, 1)");
-  c.beta[2] = (hpgmg_array_t){NULL, {0, 0, 0}};
+  c.beta[2] = NULL;
   refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "beta[2] is NULL");
-  c.beta[2] = c.alpha = constant;
+  c.beta[2] = c.alpha = &constant;
   refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "no varying_alpha");
-  part_t u = part_of(&o, NULL, -1);
-  refused(s, hpgmg_solve(s, &none, &u.array, NULL), HPGMG_BAD_ARGUMENT, "f has nan at (0, 0, 0)");
+  c.alpha = NULL;
+  c.cell_beta = &constant;
+  refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "beta and cell_beta are given");
+  c = (hpgmg_coefficients_t){.cell_beta = &wrong};
+  refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "cell_beta has -1 at (0, 0, 0)");
+  part_t u = part_of(NULL, -1);
+  refused(s, hpgmg_solve(s, &none, u.array, NULL), HPGMG_BAD_ARGUMENT, "f has nan at (0, 0, 0)");
+  refused(s, hpgmg_solve(s, NULL, u.array, NULL), HPGMG_BAD_ARGUMENT, "f is NULL");
   /* The solver is as before. */
-  API(hpgmg_solve(s, &constant, &u.array, NULL));
+  API(hpgmg_solve(s, &constant, u.array, NULL));
   hpgmg_destroy(&s);
-  free(u.memory);
+  free_part(&u);
 }
 
 /* In a parallel region, kernels would see the wrong number of a thread. */
@@ -313,7 +493,7 @@ static void test_parallel_region(void) {
   hpgmg_solver_t *s;
   double one = 1.0;
   const hpgmg_array_t f = {&one, {0, 0, 0}};
-  part_t u = part_of(&o, NULL, -1);
+  part_t u = part_of(NULL, -1);
   hpgmg_status_t status = HPGMG_OK;
   bool parallel = false; /* not with OMP_THREAD_LIMIT=1 */
   API(hpgmg_create(&o, &s));
@@ -321,15 +501,15 @@ static void test_parallel_region(void) {
 #pragma omp master
   {
     parallel = omp_in_parallel();
-    status = hpgmg_solve(s, &f, &u.array, NULL);
+    status = hpgmg_solve(s, &f, u.array, NULL);
   }
   if (parallel)
     refused(s, status, HPGMG_BAD_ARGUMENT, "parallel region");
   else
     CHECK_INT(status, HPGMG_OK);
-  API(hpgmg_solve(s, &f, &u.array, NULL));
+  API(hpgmg_solve(s, &f, u.array, NULL));
   hpgmg_destroy(&s);
-  free(u.memory);
+  free_part(&u);
 #endif
 }
 
@@ -339,26 +519,47 @@ static void test_reasons(void) {
   hpgmg_info_t info;
   double one = 1.0;
   const hpgmg_array_t f = {&one, {0, 0, 0}};
-  part_t u = part_of(&o, NULL, -1);
+  part_t u = part_of(NULL, -1);
   API(hpgmg_create(&o, &s));
-  refused(s, hpgmg_solve(s, &f, &u.array, &info), HPGMG_NOT_CONVERGED, "after 2 cycles");
+  refused(s, hpgmg_solve(s, &f, u.array, &info), HPGMG_NOT_CONVERGED, "after 2 cycles");
   CHECK_INT(info.reason, HPGMG_MAX_CYCLES);
   hpgmg_destroy(&s);
   /* A cube of boxes, whose default is one cycle. */
   o = hpgmg_options();
   o.words = "4 1";
-  part_t cube = {calloc(4096, sizeof(double)), {NULL, {1, 16, 256}}};
-  cube.array.data = cube.memory;
+  hpgmg_array_t cube = {calloc(4096, sizeof(double)), {1, 16, 256}};
   API(hpgmg_create(&o, &s));
-  API(hpgmg_solve(s, &f, &cube.array, &info));
+  API(hpgmg_solve(s, &f, &cube, &info));
   CHECK_INT(info.reason, HPGMG_CYCLES_DONE);
   CHECK_INT(info.cycles, 1);
-  free(cube.memory);
+  free(cube.data);
   hpgmg_destroy(&s);
   hpgmg_destroy(&s);
   CHECK_STRING(hpgmg_status_text(HPGMG_NO_MEMORY), "out of memory");
   CHECK_STRING(hpgmg_version(), PACKAGE_VERSION);
-  free(u.memory);
+  free_part(&u);
+}
+
+static void test_backend(const fixture_backend_t *b) {
+  test_case(b, "--operator=fv2", "");
+  test_case(b, "--operator=7pt --smoother=chebyshev --krylov=cg", "");
+  test_case(b, "--boundary=neumann,dirichlet,periodic", "");
+  test_case(b, "--boundary=dirichlet",
+            "--boundary=dirichlet:1,dirichlet,dirichlet,dirichlet:2,dirichlet,dirichlet:-1");
+  test_alpha(b);
+  test_cell_beta(b, "--boundary=periodic,dirichlet,neumann");
+  test_cell_beta(b, "--boundary=dirichlet --stretch=y:tanh:1.5");
+  test_one(b, "--boundary=robin:2:0.5:2", 0.0);
+  test_one(b,
+           "--operator=7pt "
+           "--boundary=robin:1:1:1,dirichlet:1,neumann,neumann,dirichlet:1,neumann",
+           0.0);
+  test_one(b, "--equation=helmholtz --boundary=neumann --stretch=y:tanh:1.5", 1.0);
+}
+
+/* Backends that a word selects alone. */
+static bool has_solver(const char *name) {
+  return strcmp(name, "cpu") == 0 || strcmp(name, "guard") == 0 || strcmp(name, "cuda") == 0;
 }
 
 int main(int argc, char **argv) {
@@ -369,18 +570,15 @@ int main(int argc, char **argv) {
   if (MPI_Comm_dup(MPI_COMM_WORLD, &all_ranks) != MPI_SUCCESS) return 1;
 #endif
   for (const fixture_backend_t *b = fixture_backends; b->name; b++) {
-    if (strcmp(b->name, "cpu") != 0 && strcmp(b->name, "cuda") != 0) continue;
-    test_case(b, "--operator=fv2", "");
-    test_case(b, "--operator=7pt --smoother=chebyshev --krylov=cg", "");
-    test_case(b, "--boundary=neumann,dirichlet,periodic", "");
-    test_case(b, "--boundary=dirichlet",
-              "--boundary=dirichlet:1,dirichlet,dirichlet,dirichlet:2,dirichlet,dirichlet:-1");
-    test_alpha(b);
-    test_one(b, "--boundary=robin:2:0.5:2", 0.0);
-    test_one(
-        b, "--operator=7pt --boundary=robin:1:1:1,dirichlet:1,neumann,neumann,dirichlet:1,neumann",
-        0.0);
-    test_one(b, "--equation=helmholtz --boundary=neumann --stretch=y:tanh:1.5", 1.0);
+    if (!has_solver(b->name)) continue;
+    const bool has_device = strcmp(b->name, "cuda") == 0;
+    for (int mode = 0; mode < (has_device ? 4 : 2); mode++) {
+      n_boxes = mode % 2 == 0 ? 1 : MAX_BOXES;
+      on_device = mode >= 2;
+      test_backend(b);
+    }
+    n_boxes = 1;
+    on_device = false;
     fixture_release();
   }
   test_errors();

@@ -53,9 +53,7 @@ def check_variable_coefficients():
         raises(hpgmg.Error, "beta[1] has nan at (7, 5, 3)", lambda: solver.set_coefficients(beta))
         assert lines == [f"hpgmg: error: {lines[0][14:]}"], lines
         raises(ValueError, "f has the shape (2,)", lambda: solver.solve([1.0, 2.0]))
-        raises(
-            ValueError, "must be writeable", lambda: solver.solve(f, np.zeros(shape, np.float32))
-        )
+        raises(ValueError, "writeable", lambda: solver.solve(f, np.zeros(shape, np.float32)))
         raises(ValueError, "expected 3", lambda: solver.set_coefficients(beta[:2]))
     raises(hpgmg.Error, "closed", lambda: solver.solve(1.0))
 
@@ -72,7 +70,51 @@ def check_ends():
         assert solver.solve(1.0).u.max() < 0.1
 
 
+class Device:
+    """What arrays of CuPy and PyTorch have; the memory is that of a NumPy array."""
+
+    def __init__(self, array, typestr="<f8"):
+        self.__cuda_array_interface__ = {
+            "shape": array.shape,
+            "strides": None if array.flags.c_contiguous else array.strides,
+            "typestr": typestr,
+            "data": (array.ctypes.data, not array.flags.writeable),
+            "version": 3,
+        }
+
+
+def check_boxes():
+    """Two boxes, cell_beta and a guess give the u of one box; __cuda_array_interface__ too."""
+    draw = np.random.default_rng(2)
+    cells, words = (20, 16, 12), "--operator=7pt --rtol=1e-9 --device=cpu"
+    f, beta = draw.random((12, 16, 20)), np.exp(draw.random((12, 16, 20)))
+    boxes = [((0, 0, 0), (9, 16, 12)), ((9, 0, 0), (11, 16, 12))]
+
+    def split(x):
+        return [x[:, :, :9], x[:, :, 9:]]
+
+    with hpgmg.Solver(cells, words) as solver:
+        solver.set_coefficients(cell_beta=beta)
+        whole = solver.solve(f)
+        for device in f, np.asfortranarray(f):
+            u = np.empty_like(device)
+            solver.solve(Device(device), Device(u))
+            assert (u == whole.u).all()
+        raises(ValueError, "values of the type <f4", lambda: solver.solve(Device(f, "<f4")))
+    with hpgmg.Solver(cells, words, boxes=boxes, guess=True) as solver:
+        solver.set_coefficients(cell_beta=split(beta))
+        assert solver.solve(split(f), split(whole.u)).cycles == 0
+        u = np.zeros_like(f)
+        assert solver.solve(split(f), split(u)).cycles > 0
+        assert abs(u - whole.u).max() < 1e-6
+        raises(ValueError, "u is None", lambda: solver.solve(1.0))
+        raises(ValueError, "f has 1 arrays; expected 2", lambda: solver.solve([f], split(u)))
+    raises(hpgmg.Error, "but the grid has", lambda: hpgmg.Solver(cells, words, boxes=boxes[:1]))
+    raises(ValueError, "a box has 3 parts", lambda: hpgmg.Solver(cells, words, boxes=(0, 0, 0)))
+
+
 check_variable_coefficients()
+check_boxes()
 check_ends()
 assert hpgmg.version().count(".") == 2
 with hpgmg.Solver((64, 64, 64), "--rtol=1e-10") as poisson:
