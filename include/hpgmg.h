@@ -42,7 +42,8 @@ typedef enum {
 
 /** Why a solve ended. */
 typedef enum {
-  HPGMG_CYCLES_DONE = 0, /**< one cycle was done, as the words have the size of a cube, no --rtol */
+  HPGMG_CYCLES_DONE = 0, /**< the cycles of the options were done, or one if the words have the size
+                              of a cube and no --rtol */
   HPGMG_CONVERGED,       /**< the residual is below rtol max|f|; with a guess, perhaps at once */
   HPGMG_MAX_CYCLES,      /**< --max-cycles were done before */
   HPGMG_DIVERGED         /**< the residual grew, or is infinite or NaN */
@@ -103,6 +104,8 @@ typedef struct {
                                  of files are refused, those of the benchmark are ignored. NULL: none */
   int varying_alpha;        /**< alpha is an array */
   int guess;                /**< hpgmg_solve starts from the values of u, with V-cycles */
+  int32_t cycles;           /**< > 0: hpgmg_solve does as many cycles, whatever the residual; not
+                                 with --krylov=cg. 0: cycles until --rtol */
   const void *comm; /**< const MPI_Comm *, duplicated; needs MPI_THREAD_FUNNELED. NULL: this process
                          alone. If MPI is not initialized, the library does it */
   const int32_t *comm_f; /**< a communicator of Fortran, instead of comm */
@@ -116,7 +119,7 @@ typedef struct {
  *  --rtol=1e-8; one process. */
 static inline hpgmg_options_t hpgmg_options(void) {
   hpgmg_options_t o = {
-      sizeof(hpgmg_options_t), {0, 0, 0}, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL};
+      sizeof(hpgmg_options_t), {0, 0, 0}, 0, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL};
   return o;
 }
 
@@ -143,6 +146,14 @@ HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
                                                 const hpgmg_coefficients_t *coefficients);
 
 /** Solve A u = f.
+ *
+ *  A call returns when it has finished, with one exception: with options.cycles, f and u in GPU
+ *  memory and info = NULL, it only enqueues its work, after that of options.stream; later work on
+ *  this stream then waits for u. So it can be captured in a CUDA graph, which is valid until the
+ *  coefficients change or the solver is destroyed. This needs one rank, all levels on its GPU
+ *  (--cpu-below=0), sides without values, and an A that is not singular;
+ * else the call returns when it has finished, or fails if the stream is being captured. The values
+ * of f are not checked then.
  *  @param[in]  f     in cells, an array for each box of this rank: averages of fv2 and fv4, values
  *                    at centers of 7pt; not changed
  *  @param[out] u     in cells, an array for each box. Ghosts around a box are not written. Also the

@@ -41,8 +41,10 @@ static mg_status_t plan(run_t *r) {
 
 /* Set up the problem on levels whose allocation began at `start`. */
 static mg_status_t build(run_t *r, double start) {
-  const mg_problem_source_t files = {mg_input_load, &r->input, mg_input_load_wall,
-                                     r->params.rhs[0] != '\0'};
+  const mg_problem_source_t files = {.load = mg_input_load,
+                                     .data = &r->input,
+                                     .load_wall = mg_input_load_wall,
+                                     .sets_f = r->params.rhs[0] != '\0'};
   const double allocation = mg_now() - start;
   mg_progress("set-up");
   MG_TRY(mg_problem_set_from(r->h, r->input.n[0] > 0 ? &files : NULL));

@@ -94,6 +94,7 @@ class _Options(ctypes.Structure):
         ("words", ctypes.c_char_p),
         ("varying_alpha", ctypes.c_int),
         ("guess", ctypes.c_int),
+        ("cycles", ctypes.c_int32),
         ("comm", ctypes.c_void_p),
         ("comm_f", ctypes.POINTER(ctypes.c_int32)),
         ("stream", ctypes.c_void_p),
@@ -176,6 +177,7 @@ class Solver:
         list of arrays too, or a number.
     comm: an mpi4py communicator; None: this process alone.
     guess: solve() starts from the values of u.
+    cycles: solve() does as many, whatever the residual; 0: cycles until --rtol.
     stream: address of a CUDA stream, after whose work arrays in GPU memory are used.
     log: gets errors and warnings.
 
@@ -190,6 +192,7 @@ class Solver:
         comm: object = None,
         varying_alpha: bool = False,
         guess: bool = False,
+        cycles: int = 0,
         stream: int | None = None,
         log: Callable[[str], None] | None = None,
     ) -> None:
@@ -212,6 +215,7 @@ class Solver:
             words.encode(),
             varying_alpha,
             guess,
+            cycles,
             _address_of(comm),
             None,
             stream,

@@ -286,8 +286,7 @@ static mg_status_t exchange_all(transfer_t *t) {
 static mg_status_t move(transfer_t *t) {
   MG_TRY(mg_comm_agree(list_parts(t)));
   MG_TRY(copy_own(t));
-  MG_TRY(exchange_all(t));
-  return t->b->level->backend->queue.wait ? t->b->level->backend->queue.wait() : MG_OK;
+  return exchange_all(t);
 }
 
 mg_status_t mg_boxes_store(mg_boxes_t *b, const hpgmg_array_t *array, int faces, mg_vector_t vec) {

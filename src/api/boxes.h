@@ -26,7 +26,8 @@ int mg_boxes_count(const mg_boxes_t *boxes);
  *  more than its cells. */
 mg_cuboid_t mg_boxes_part(const mg_boxes_t *boxes, int b, int faces);
 
-/** Copy arrays to a vector of the level, or back. Ghosts are not written. Faces: those at the upper
+/** Copy arrays to a vector of the level, or back. Copies of arrays in memory of the level's device
+ *  are enqueued; all others have finished. Ghosts are not written. Faces: those at the upper
  *  side of the grid too, unless the axis is periodic; not the other faces that close patches.
  *  @param[in] array  one for each box of this rank, in host memory, or in memory of the level's
  *                    device

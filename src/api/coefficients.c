@@ -89,12 +89,14 @@ mg_status_t mg_api_check_values(const hpgmg_solver_t *s, int field, const hpgmg_
 
 /* Memory that this solver cannot access. */
 static mg_status_t check_memory(const hpgmg_solver_t *s, int field, const hpgmg_array_t *a,
-                                bool *on_device) {
+                                mg_arrays_t *found) {
   const mg_backend_arrays_t *arrays = &s->h->level[0].backend->arrays;
   int device;
-  const mg_array_memory_t place = mg_array_memory(a->data, &device);
-  if (arrays->device) *on_device = *on_device || place != MG_ARRAY_ON_HOST;
-  if (place != MG_ARRAY_ON_DEVICE || (arrays->device && arrays->device() == device)) return MG_OK;
+  const mg_array_memory_t memory = mg_array_memory(a->data, &device);
+  const bool on_device = arrays->device && memory != MG_ARRAY_ON_HOST;
+  found->any_on_device = found->any_on_device || on_device;
+  found->any_on_host = found->any_on_host || !on_device;
+  if (memory != MG_ARRAY_ON_DEVICE || (arrays->device && arrays->device() == device)) return MG_OK;
   if (arrays->device)
     return mg_error(MG_ERR_USAGE, "%s is in memory of GPU %d, but the solver uses GPU %d",
                     names[field], device, arrays->device());
@@ -107,12 +109,12 @@ static mg_status_t check_memory(const hpgmg_solver_t *s, int field, const hpgmg_
 
 /* The arrays of a field on this rank. Empty boxes need none. */
 static mg_status_t check_arrays(const hpgmg_solver_t *s, int field, const hpgmg_array_t *array,
-                                bool *on_device) {
+                                mg_arrays_t *found) {
   for (int box = 0; box < mg_boxes_count(s->boxes); box++) {
     const mg_cuboid_t part = part_of(s, field, box);
     if (mg_volume(part.n) == 0) continue;
     if (!array || !array[box].data) return mg_error(MG_ERR_USAGE, "%s is NULL", names[field]);
-    MG_TRY(check_memory(s, field, &array[box], on_device));
+    MG_TRY(check_memory(s, field, &array[box], found));
     for (int d = 0; field == MG_API_U && d < 3; d++)
       if (array[box].stride[d] == 0 && part.n[d] > 1)
         return mg_error(MG_ERR_USAGE, "u has a stride of 0 in %c", "ijk"[d]);
@@ -121,26 +123,37 @@ static mg_status_t check_arrays(const hpgmg_solver_t *s, int field, const hpgmg_
 }
 
 /* Arrays on a device are used after the caller's work. */
-static mg_status_t follow(const hpgmg_solver_t *s, bool on_device) {
+static mg_status_t follow(const hpgmg_solver_t *s, mg_arrays_t *found) {
   const mg_backend_arrays_t *arrays = &s->h->level[0].backend->arrays;
-  return on_device ? arrays->follow(s->stream) : MG_OK;
+  return found->any_on_device ? arrays->follow(s->stream, &found->captured) : MG_OK;
 }
 
-static mg_status_t check_given(const hpgmg_solver_t *s, const hpgmg_array_t *const *field) {
-  const bool has_cells = mg_boxes_count(s->boxes) > 0;
+mg_status_t mg_api_refuse_capture(const hpgmg_solver_t *s, const char *why) {
+  /* A capture can end only after all streams that take part have joined. */
+  MG_TRY(s->h->level[0].backend->arrays.lead(s->stream));
+  return mg_error(MG_ERR_USAGE, "the stream is being captured, but %s", why);
+}
+
+static mg_status_t check_given_arrays(const hpgmg_solver_t *s, const hpgmg_array_t *const *field) {
   const bool by_cells = field[MG_API_CELL_BETA] != NULL;
-  bool on_device = false;
-  if (!s->has_alpha && field[MG_API_ALPHA])
-    return mg_error(MG_ERR_USAGE, "alpha is given, but the options have no varying_alpha");
-  if (by_cells && (field[0] || field[1] || field[2]))
-    return mg_error(MG_ERR_USAGE, "beta and cell_beta are given; give one of them");
-  for (int f = 0; has_cells && f < MG_API_F; f++) {
+  mg_arrays_t found = {false, false, false};
+  for (int f = 0; mg_boxes_count(s->boxes) > 0 && f < MG_API_F; f++) {
     const bool needed = f == MG_API_ALPHA       ? s->has_alpha
                         : f == MG_API_CELL_BETA ? by_cells
                                                 : !by_cells;
-    if (needed) MG_TRY(check_arrays(s, f, field[f], &on_device));
+    if (needed) MG_TRY(check_arrays(s, f, field[f], &found));
   }
-  MG_TRY(follow(s, on_device));
+  MG_TRY(follow(s, &found));
+  return found.captured ? mg_api_refuse_capture(s, "hpgmg_set_coefficients waits for the GPU")
+                        : MG_OK;
+}
+
+static mg_status_t check_given(const hpgmg_solver_t *s, const hpgmg_array_t *const *field) {
+  if (!s->has_alpha && field[MG_API_ALPHA])
+    return mg_error(MG_ERR_USAGE, "alpha is given, but the options have no varying_alpha");
+  if (field[MG_API_CELL_BETA] && (field[0] || field[1] || field[2]))
+    return mg_error(MG_ERR_USAGE, "beta and cell_beta are given; give one of them");
+  MG_TRY(check_given_arrays(s, field));
   for (int f = 0; f < MG_API_F; f++)
     for (int box = 0; field[f] && box < mg_boxes_count(s->boxes); box++)
       MG_TRY(check_values(s, f, box, &field[f][box]));
@@ -148,15 +161,16 @@ static mg_status_t check_given(const hpgmg_solver_t *s, const hpgmg_array_t *con
 }
 
 static mg_status_t check_solve(const hpgmg_solver_t *s, const hpgmg_array_t *f,
-                               const hpgmg_array_t *u) {
-  bool on_device = false;
-  MG_TRY(check_arrays(s, MG_API_F, f, &on_device));
-  MG_TRY(check_arrays(s, MG_API_U, u, &on_device));
-  return follow(s, on_device);
+                               const hpgmg_array_t *u, mg_arrays_t *found) {
+  *found = (mg_arrays_t){false, false, false};
+  MG_TRY(check_arrays(s, MG_API_F, f, found));
+  MG_TRY(check_arrays(s, MG_API_U, u, found));
+  return follow(s, found);
 }
 
-mg_status_t mg_api_check_solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u) {
-  return mg_comm_agree(check_solve(s, f, u));
+mg_status_t mg_api_check_solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,
+                               mg_arrays_t *found) {
+  return mg_comm_agree(check_solve(s, f, u, found));
 }
 
 /* Ranks without boxes give no arrays; so ask all which beta they have. */
@@ -301,8 +315,11 @@ mg_status_t mg_api_set_up(hpgmg_solver_t *s, const hpgmg_array_t *f) {
   given_t given = {s, f};
   s->ready = s->usable = false;   /* until all is set up */
   mg_hierarchy_free_graphs(s->h); /* they hold constants of the smoothers */
-  MG_TRY(mg_problem_set_from(s->h, &(mg_problem_source_t){load, &given, NULL, true}));
+  MG_TRY(mg_problem_set_from(s->h, &(mg_problem_source_t){load, &given, NULL, true, true}));
   MG_TRY(mg_comm_agree_or_end(mg_graph_capture(s->h, 0)));
+  s->can_enqueue = s->h->graph[0][MG_KIND_FIRST] && mg_comm_size(mg_comm_world()) == 1 &&
+                   !mg_params_has_wall_values(&s->params) &&
+                   !mg_is_singular(&s->h->level[0].store.view);
   s->ready = s->usable = true;
   return MG_OK;
 }

@@ -7,8 +7,6 @@
 #include "device/device_select.h"
 #include "device/memory_check.h"
 #include "device/thread_check.h"
-#include "level/ops.h"
-#include "solver/graph.h"
 #include "solver/solve.h"
 #include <limits.h>
 #ifdef _OPENMP
@@ -221,12 +219,18 @@ static mg_status_t create_boxes(hpgmg_solver_t *s, const hpgmg_options_t *o) {
 }
 
 /* The guess counts as a cycle, which is not one of --max-cycles. */
-static mg_status_t take_guess(hpgmg_solver_t *s, bool given) {
-  s->has_guess = given;
-  if (!given) return MG_OK;
-  if (s->params.rtol == 0.0)
-    return mg_error(MG_ERR_USAGE, "a guess needs a tolerance; add the word --rtol=1e-8");
-  if (s->h->params.max_cycles < MG_MAX_CYCLES) s->h->params.max_cycles++;
+static mg_status_t take_cycles(hpgmg_solver_t *s, const hpgmg_options_t *o) {
+  s->has_guess = o->guess != 0;
+  s->cycles = o->cycles;
+  if (o->cycles < 0 || o->cycles >= MG_MAX_CYCLES)
+    return mg_error(MG_ERR_USAGE, "cycles is %d; it must be from 0 to %d", o->cycles,
+                    MG_MAX_CYCLES - 1);
+  if (o->cycles > 0 && mg_uses_cg(s->h))
+    return mg_error(MG_ERR_USAGE, "cycles is %d, but --krylov=cg; give --rtol instead of cycles",
+                    o->cycles);
+  if (o->guess && o->cycles == 0 && s->params.rtol == 0.0)
+    return mg_error(MG_ERR_USAGE, "a guess needs --rtol or cycles");
+  if (o->guess && s->h->params.max_cycles < MG_MAX_CYCLES) s->h->params.max_cycles++;
   return MG_OK;
 }
 
@@ -239,7 +243,7 @@ static mg_status_t build(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   MG_TRY(mg_memory_check(&s->params));
   MG_TRY(mg_placement_choose(&s->params, &s->plan, &s->placement));
   MG_TRY(mg_hierarchy_create(&s->params, &s->plan, &s->h));
-  MG_TRY(mg_comm_agree(take_guess(s, o->guess != 0)));
+  MG_TRY(mg_comm_agree(take_cycles(s, o)));
   MG_TRY(create_boxes(s, o));
   MG_TRY(mg_api_create_coefficients(s));
   s->stream = o->stream;
@@ -306,69 +310,12 @@ hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
   return leave(solver, before, status);
 }
 
-/* With conditions that are not 0, f and beta at the walls are set up together. */
-static mg_status_t set_up(hpgmg_solver_t *s, const hpgmg_array_t *f) {
-  if (mg_params_has_wall_values(&s->params)) return mg_api_set_up(s, f);
-  if (!s->ready) MG_TRY(mg_api_set_up(s, NULL));
-  return mg_api_set_rhs(s, f);
-}
-
-static hpgmg_reason_t reason_of(const mg_params_t *p, mg_status_t status, double relative) {
-  return status == MG_ERR_DIVERGED ? HPGMG_DIVERGED
-         : p->rtol == 0.0          ? HPGMG_CYCLES_DONE
-         : relative <= p->rtol     ? HPGMG_CONVERGED
-                                   : HPGMG_MAX_CYCLES;
-}
-
-/* Values of f that are not allowed show in its norm. So only a suspicious norm makes it worth to
- * read f again. */
-static mg_status_t check_f(const hpgmg_solver_t *s, const hpgmg_array_t *f, double f_norm) {
-  return f_norm < 1e-10 * MG_MAX_VALUE ? MG_OK : mg_api_check_values(s, MG_API_F, f);
-}
-
-/* Cycles that start from the caller's u. */
-static mg_status_t solve_from(hpgmg_solver_t *s, const hpgmg_array_t *u, double f_norm,
-                              mg_history_t *history) {
-  double norm;
-  MG_TRY(mg_api_check_values(s, MG_API_U, u));
-  MG_TRY(mg_boxes_store(s->boxes, u, MG_CELLS, MG_U));
-  MG_TRY(mg_residual_norm(&s->h->level[0], MG_U, MG_F, &norm));
-  MG_TRY(mg_comm_max(mg_comm_world(), &norm, 1));
-  history->norm[0] = norm;
-  history->rel[0] = mg_relative_norm(norm, f_norm);
-  history->n_cycles = 1;
-  return mg_solve_continue(s->h, 0, f_norm, NULL, history);
-}
-
-static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,
-                         hpgmg_info_t *info) {
-  mg_history_t history = {.n_cycles = 0};
-  double f_norm;
-  MG_TRY(mg_api_check_solve(s, f, u));
-  MG_TRY(set_up(s, f));
-  MG_TRY(mg_problem_restrict_rhs(s->h, 0, &f_norm));
-  MG_TRY(check_f(s, f, f_norm));
-  const mg_status_t status =
-      s->has_guess ? solve_from(s, u, f_norm, &history) : mg_solve(s->h, 0, f_norm, &history);
-  if (status != MG_OK && status != MG_ERR_DIVERGED) return status;
-  info->cycles = history.n_cycles - s->has_guess;
-  info->residual = history.n_cycles > 0 ? history.norm[history.n_cycles - 1] : 0.0;
-  info->relative = history.n_cycles > 0 ? history.rel[history.n_cycles - 1] : 0.0;
-  info->reason = reason_of(&s->params, status, info->relative);
-  MG_TRY(mg_boxes_fetch(s->boxes, MG_U, u));
-  if (info->reason == HPGMG_MAX_CYCLES && mg_comm_is_root())
-    return mg_error(MG_ERR_DIVERGED, "max|f-Au| is %g max|f| after %d cycles, but --rtol=%g",
-                    info->relative, info->cycles, s->params.rtol);
-  return info->reason == HPGMG_MAX_CYCLES ? MG_ERR_DIVERGED : status;
-}
-
 hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f, const hpgmg_array_t *u,
                            hpgmg_info_t *info) {
   const before_t before = enter(solver);
-  hpgmg_info_t unused = {HPGMG_CYCLES_DONE, 0, 0.0, 0.0};
   mg_status_t status = check_usable(solver);
-  if (info) *info = unused;
-  if (status == MG_OK) status = mg_comm_agree_or_end(solve(solver, f, u, info ? info : &unused));
+  if (info) *info = (hpgmg_info_t){HPGMG_CYCLES_DONE, 0, 0.0, 0.0};
+  if (status == MG_OK) status = mg_api_solve(solver, f, u, info);
   return leave(solver, before, status);
 }
 

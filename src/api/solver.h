@@ -41,10 +41,12 @@ struct hpgmg_solver {
   hpgmg_array_t *ones;                  /* for each box an array of the value 1 */
   mg_copies_of_arrays_t copies;
   void *stream;
-  bool by_cells;  /* beta is that of cells */
-  bool has_alpha; /* the caller gives alpha */
-  bool has_guess; /* and a first u */
-  bool ready;     /* the levels are set up */
+  bool by_cells;    /* beta is that of cells */
+  bool has_alpha;   /* the caller gives alpha */
+  bool has_guess;   /* and a first u */
+  int cycles;       /* of each solve; 0: until the tolerance */
+  bool ready;       /* the levels are set up */
+  bool can_enqueue; /* a number of cycles needs no host in between */
   bool holds_device, usable;
   bool broken; /* a device or MPI failed, so other ranks may not take part in calls */
 };
@@ -64,12 +66,26 @@ MG_MUST_CHECK mg_status_t mg_api_set_up(hpgmg_solver_t *s, const hpgmg_array_t *
 /** Set the right-hand side of levels that are set up. */
 MG_MUST_CHECK mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t *f);
 
+/** What is known of the arrays of a call. */
+typedef struct {
+  bool any_on_device, any_on_host; /* memory */
+  bool captured;                   /* the caller's stream is being captured */
+} mg_arrays_t;
+
 /** Check the arrays of a solve, but not their values. */
 MG_MUST_CHECK mg_status_t mg_api_check_solve(hpgmg_solver_t *s, const hpgmg_array_t *f,
-                                             const hpgmg_array_t *u);
+                                             const hpgmg_array_t *u, mg_arrays_t *found);
+
+/** Report that a call needs the host in between.
+ *  @return MG_ERR_USAGE, MG_ERR_DEVICE */
+mg_status_t mg_api_refuse_capture(const hpgmg_solver_t *s, const char *why);
 
 /** Check the values of f, or of u as a guess. */
 MG_MUST_CHECK mg_status_t mg_api_check_values(const hpgmg_solver_t *s, int field,
                                               const hpgmg_array_t *array);
+
+/** Solve, or enqueue a solve. */
+MG_MUST_CHECK mg_status_t mg_api_solve(hpgmg_solver_t *s, const hpgmg_array_t *f,
+                                       const hpgmg_array_t *u, hpgmg_info_t *info);
 
 #endif

@@ -286,9 +286,12 @@ typedef struct {
   /** Fill the betas in direction d by mg_face_average, including the faces that close patches.
    *  @param[in] position  of the level's n[d] + 1 faces; NULL: all widths are equal */
   mg_status_t (*average)(const mg_view_t *v, int d, mg_vector_t src, const double *position);
-  /** Start later operations after the work that the application has enqueued on a stream. */
-  mg_status_t (*follow)(void *stream);
-  /** Number of the device. Both entries, or none for a backend in host memory. */
+  /** Start later operations after the work that the application has enqueued on a stream.
+   *  @param[out] captured  the stream is being captured in a graph: operations must only enqueue */
+  mg_status_t (*follow)(void *stream, bool *captured);
+  /** Start later work on the stream after the operations enqueued so far. */
+  mg_status_t (*lead)(void *stream);
+  /** Number of the device. The last three entries, or none for a backend in host memory. */
   int (*device)(void);
 } mg_backend_arrays_t;
 

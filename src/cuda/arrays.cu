@@ -109,9 +109,18 @@ mg_status_t mg_cuda_array_average(const mg_view_t *v, int d, mg_vector_t src,
   return status;
 }
 
-mg_status_t mg_cuda_array_follow(void *stream) {
+mg_status_t mg_cuda_array_follow(void *stream, bool *captured) {
+  cudaStreamCaptureStatus state;
+  MG_CUDA_TRY(cudaStreamIsCapturing((cudaStream_t)stream, &state));
+  *captured = state != cudaStreamCaptureStatusNone;
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.forked, (cudaStream_t)stream));
   MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.stream, mg_cuda.forked, 0));
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_array_lead(void *stream) {
+  MG_CUDA_TRY(cudaEventRecord(mg_cuda.joined, mg_cuda.stream));
+  MG_CUDA_TRY(cudaStreamWaitEvent((cudaStream_t)stream, mg_cuda.joined, 0));
   return MG_OK;
 }
 

@@ -299,7 +299,8 @@ mg_status_t mg_cuda_array_find_outside(const int32_t n[3], const mg_strided_t *a
                                        const mg_range_t *range, int64_t *place, double *value);
 mg_status_t mg_cuda_array_average(const mg_view_t *v, int d, mg_vector_t src,
                                   const double *position);
-mg_status_t mg_cuda_array_follow(void *stream);
+mg_status_t mg_cuda_array_follow(void *stream, bool *captured);
+mg_status_t mg_cuda_array_lead(void *stream);
 int mg_cuda_array_device(void);
 #endif
 
@@ -320,6 +321,7 @@ constexpr mg_backend_arrays_t mg_cuda_arrays = {
     .find_outside = mg_cuda_array_find_outside,
     .average = mg_cuda_array_average,
     .follow = mg_cuda_array_follow,
+    .lead = mg_cuda_array_lead,
     .device = mg_cuda_array_device,
 };
 #endif

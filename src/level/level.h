@@ -118,6 +118,7 @@ typedef struct mg_hierarchy {
   /** Captured graphs of whole cycles from a level down (mg_graph_capture). NULL: run each operation
    *  separately. */
   mg_graph_t *graph[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
+  bool captured; /**< an application captures the operations in its own graph: use none of these */
 } mg_hierarchy_t;
 
 /** Allocate all levels.

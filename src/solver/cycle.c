@@ -126,7 +126,7 @@ mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *
     MG_TRY(mg_mixed_residual(h, top, NULL));
   if (backend->profile.range_begin)
     backend->profile.range_begin(kind == MG_KIND_FIRST ? "first cycle" : "cycle");
-  if (h->graph[top][kind] && !h->profile && !diverged && h->low_scale == 1.0)
+  if (h->graph[top][kind] && !h->captured && !h->profile && !diverged && h->low_scale == 1.0)
     MG_TRY(backend->graph.launch(h->graph[top][kind]));
   else
     MG_TRY(mg_cycle_by_operations(h, top, kind, diverged));

@@ -254,7 +254,7 @@ static mg_status_t set_walls(mg_hierarchy_t *h, const mg_problem_source_t *sourc
 /* f, alpha and beta of the finest level, as they are stored. */
 static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *source) {
   mg_level_t *level = &h->level[0];
-  MG_TRY(set_finest(&h->params, level));
+  if (!source || !source->sets_betas) MG_TRY(set_finest(&h->params, level));
   if (h->params.alpha_varies)
     MG_TRY(mg_fill(level, MG_ALPHA, mg_params_has_cells(&h->params) ? level->store.view.a : 1.0));
   if (source) MG_TRY(source->load(source->data, h));

@@ -25,7 +25,8 @@ typedef struct {
   mg_status_t (*load)(void *data, mg_hierarchy_t *h);
   void *data;
   mg_status_t (*load_wall)(void *data, mg_hierarchy_t *h, int d, int side);
-  bool sets_f; /**< `load` sets MG_F */
+  bool sets_f;     /**< `load` sets MG_F */
+  bool sets_betas; /**< and all betas, so that the built-in problem is not filled in before */
 } mg_problem_source_t;
 
 /** Like mg_problem_set, with a source; NULL for none.

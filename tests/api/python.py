@@ -65,6 +65,8 @@ def check_ends():
         error = raises(hpgmg.NotConverged, "after 2 cycles", lambda: solver.solve(1.0))
         assert error.result.cycles == 2 and error.result.reason == "max cycles"
         assert error.result.u.max() > 0.05
+    with hpgmg.Solver((16, 16, 16), cycles=3) as solver:
+        assert solver.solve(1.0).reason == "cycles done" and solver.solve(1.0).cycles == 3
     with hpgmg.Solver((16, 16, 16), "--equation=helmholtz", varying_alpha=True) as solver:
         solver.set_coefficients(alpha=3.0)
         assert solver.solve(1.0).u.max() < 0.1

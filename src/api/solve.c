@@ -1,0 +1,132 @@
+/* hpgmg_solve: to a tolerance, or a number of cycles, which may only be enqueued. */
+#include "solver/solve.h"
+#include "api/solver.h"
+#include "comm/comm.h"
+#include "formulas/walls.h"
+#include "level/ops.h"
+#include <math.h>
+
+/* With conditions that are not 0, f and beta at the walls are set up together. */
+static mg_status_t set_up(hpgmg_solver_t *s, const hpgmg_array_t *f) {
+  if (mg_params_has_wall_values(&s->params)) return mg_api_set_up(s, f);
+  if (!s->ready) MG_TRY(mg_api_set_up(s, NULL));
+  return mg_api_set_rhs(s, f);
+}
+
+static hpgmg_reason_t reason_of(const hpgmg_solver_t *s, mg_status_t status, double relative) {
+  return status == MG_ERR_DIVERGED                ? HPGMG_DIVERGED
+         : s->cycles > 0 || s->params.rtol == 0.0 ? HPGMG_CYCLES_DONE
+         : relative <= s->params.rtol             ? HPGMG_CONVERGED
+                                                  : HPGMG_MAX_CYCLES;
+}
+
+/* Values of f that are not allowed show in its norm. So only a suspicious norm makes it worth to
+ * read f again. */
+static mg_status_t check_f(const hpgmg_solver_t *s, const hpgmg_array_t *f, double f_norm) {
+  return f_norm < 1e-10 * MG_MAX_VALUE ? MG_OK : mg_api_check_values(s, MG_API_F, f);
+}
+
+static mg_status_t residual_norm(hpgmg_solver_t *s, double *norm) {
+  MG_TRY(mg_residual_norm(&s->h->level[0], MG_U, MG_F, norm));
+  return mg_comm_max(mg_comm_world(), norm, 1);
+}
+
+static void record(mg_history_t *history, double norm, double f_norm) {
+  history->norm[history->n_cycles] = norm;
+  history->rel[history->n_cycles++] = mg_relative_norm(norm, f_norm);
+}
+
+static mg_status_t load_guess(hpgmg_solver_t *s, const hpgmg_array_t *u) {
+  MG_TRY(mg_api_check_values(s, MG_API_U, u));
+  return mg_boxes_store(s->boxes, u, MG_CELLS, MG_U);
+}
+
+/* Cycles that start from the caller's u. */
+static mg_status_t solve_from_guess(hpgmg_solver_t *s, double f_norm, mg_history_t *history) {
+  double norm;
+  MG_TRY(residual_norm(s, &norm));
+  record(history, norm, f_norm);
+  return mg_solve_continue(s->h, 0, f_norm, NULL, history);
+}
+
+/* A number of cycles. */
+static mg_status_t run_cycles(hpgmg_solver_t *s) {
+  for (int c = 0; c < s->cycles; c++)
+    MG_TRY(mg_cycle_run(s->h, 0, mg_plain_cycle_kind(s->has_guess ? 1 : c), NULL));
+  return MG_OK;
+}
+
+static mg_status_t solve_by_number(hpgmg_solver_t *s, double f_norm, mg_history_t *history) {
+  double norm;
+  MG_TRY(run_cycles(s));
+  MG_TRY(residual_norm(s, &norm));
+  history->n_cycles = s->cycles - 1;
+  record(history, norm, f_norm);
+  history->n_cycles += s->has_guess;
+  return isfinite(norm) ? MG_OK : MG_ERR_DIVERGED;
+}
+
+static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,
+                         hpgmg_info_t *info) {
+  mg_history_t history = {.n_cycles = 0};
+  double f_norm;
+  MG_TRY(set_up(s, f));
+  MG_TRY(mg_problem_restrict_rhs(s->h, 0, &f_norm));
+  MG_TRY(check_f(s, f, f_norm));
+  if (s->has_guess) MG_TRY(load_guess(s, u));
+  const mg_status_t status = s->cycles > 0  ? solve_by_number(s, f_norm, &history)
+                             : s->has_guess ? solve_from_guess(s, f_norm, &history)
+                                            : mg_solve(s->h, 0, f_norm, &history);
+  if (status != MG_OK && status != MG_ERR_DIVERGED) return status;
+  const int last = history.n_cycles - 1;
+  info->cycles = history.n_cycles - s->has_guess;
+  info->residual = last >= 0 ? history.norm[last] : 0.0;
+  info->relative = last >= 0 ? history.rel[last] : 0.0;
+  info->reason = reason_of(s, status, info->relative);
+  MG_TRY(mg_boxes_fetch(s->boxes, MG_U, u));
+  if (s->h->level[0].backend->queue.wait) MG_TRY(s->h->level[0].backend->queue.wait());
+  if (info->reason == HPGMG_MAX_CYCLES && mg_comm_is_root())
+    return mg_error(MG_ERR_DIVERGED, "max|f-Au| is %g max|f| after %d cycles, but --rtol=%g",
+                    info->relative, info->cycles, s->params.rtol);
+  return info->reason == HPGMG_MAX_CYCLES ? MG_ERR_DIVERGED : status;
+}
+
+/* Enqueue a solve, without waiting for anything. */
+static mg_status_t enqueue(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,
+                           bool captured) {
+  MG_TRY(mg_api_set_rhs(s, f));
+  if (s->has_guess) MG_TRY(mg_boxes_store(s->boxes, u, MG_CELLS, MG_U));
+  s->h->captured = captured;
+  const mg_status_t status = run_cycles(s);
+  s->h->captured = false;
+  MG_TRY(status);
+  MG_TRY(mg_boxes_fetch(s->boxes, MG_U, u));
+  return s->h->level[0].backend->arrays.lead(s->stream);
+}
+
+/* Why a solve must wait for the device; NULL if it need not. */
+static const char *why_not_enqueued(const hpgmg_solver_t *s, const mg_arrays_t *found,
+                                    bool wants_info) {
+  const mg_level_t *finest = &s->h->level[0];
+  return s->cycles == 0       ? "the options have no number of cycles"
+         : wants_info         ? "info is not NULL"
+         : found->any_on_host ? "an array is in host memory"
+         : !s->ready          ? "the levels are not set up; call hpgmg_set_coefficients before"
+         : s->can_enqueue     ? NULL
+         : mg_is_singular(&finest->store.view)
+             ? "a solve subtracts the mean of f, which is summed on the host"
+             : "a solve waits for the host: it has several ranks, levels on the CPU (see "
+               "--cpu-below), or sides "
+               "with values";
+}
+
+mg_status_t mg_api_solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,
+                         hpgmg_info_t *info) {
+  hpgmg_info_t unused = {HPGMG_CYCLES_DONE, 0, 0.0, 0.0};
+  mg_arrays_t found;
+  MG_TRY(mg_api_check_solve(s, f, u, &found));
+  const char *const why = why_not_enqueued(s, &found, info != NULL);
+  if (!why) return enqueue(s, f, u, found.captured);
+  if (found.captured) return mg_api_refuse_capture(s, why);
+  return mg_comm_agree_or_end(solve(s, f, u, info ? info : &unused));
+}
