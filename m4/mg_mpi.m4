@@ -16,7 +16,8 @@ AS_CASE([$with_mpi],
 
 # MG_MPI: call after AC_PROG_CC. Compiles and links an MPI program with CC, then with CC and the flags
 # printed by `mpicc -show` (so that CC=clang stays clang). Sets mg_mpi to yes or no, and mg_mpi_what to
-# the library and its version. Substitutes MPI_CFLAGS and MPI_LIBS. Defines HAVE_MPI.
+# the library and its version. Substitutes MPI_CFLAGS, MPI_LIBS, and MG_MPI_OF_CC: yes if CC has MPI without flags.
+# Defines HAVE_MPI.
 AC_DEFUN([MG_MPI],
 [MPI_CFLAGS= MPI_LIBS= mg_mpi=no mg_mpi_what=no
 AS_IF([test "x$with_mpi" != xno],
@@ -60,6 +61,8 @@ AS_IF([test $mg_mpi = yes],
    CFLAGS=$mg_save_CFLAGS])
 AC_SUBST([MPI_CFLAGS])
 AC_SUBST([MPI_LIBS])
+AS_CASE([$mg_mpi,$MPI_LIBS], [yes,], [MG_MPI_OF_CC=yes], [MG_MPI_OF_CC=no])
+AC_SUBST([MG_MPI_OF_CC])
 AM_CONDITIONAL([HAVE_MPI], [test $mg_mpi = yes])
 AC_DEFINE_UNQUOTED([MG_BUILD_MPI], ["$mg_mpi_what"], [MPI library and version, or "no".])])
 

@@ -331,6 +331,8 @@ export PYTHON
 export PACKAGES_BUILD=no
 # For tests/scripts/tutorial.sh.
 optional 'have_command patch' patch
+# For installcheck.
+optional 'have_command cmake' cmake
 # For tests/scripts/packages.sh.
 have_lmod() { compgen -G '/usr/share/lmod/*/libexec/lmod' >/dev/null; }
 optional have_lmod lmod

@@ -12,6 +12,7 @@ decks=$2 manual=$3 completion=$4 modules=$5 bindir=$6 libdir=$7 includedir=$8 ex
 
 ok 1 --version
 cat "$dir/out"
+version=$(sed -n '1s/^hpgmg-fv \([^ ,]*\).*/\1/p' "$dir/out")
 ok 1 4 1 --verify-only
 if have_mpi; then ok 2 4 4 --verify-only; fi
 "$(dirname "$HPGMG_FV")/hpgmg-bench" --version | grep -q '^hpgmg-bench ' || complain 'no hpgmg-bench'
@@ -41,8 +42,10 @@ example() {
   local what=$1
   shift
   "$@" -Wall -Wextra -Werror -o "$dir/poisson" || complain "examples/poisson.c does not compile: $what"
-  LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} solo "$dir/poisson" >"$dir/out" ||
-    complain "poisson fails: $what"
+  LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} solves "$what" "$dir/poisson"
+}
+solves() {
+  solo "$2" >"$dir/out" || complain "poisson fails: $1"
   # 0.0562 in the middle of the cube (Fourier series).
   grep -q '^u next to the middle: 0\.0561[0-9]* after [0-9]* cycles' "$dir/out" || complain "poisson: $(cat "$dir/out")"
 }
@@ -64,6 +67,32 @@ if command -v pkg-config >/dev/null; then
   }
 else
   echo 'skipped: pkg-config is missing'
+fi
+# With CMake: the shared and the static library. A later version is refused.
+if command -v cmake >/dev/null; then
+  cat >"$dir/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.12)
+project(poisson C)
+find_package(hpgmg ${version%.*}.99 QUIET)
+if(hpgmg_FOUND)
+  message(FATAL_ERROR "version ${version%.*}.99 was found")
+endif()
+find_package(hpgmg ${version%.*} REQUIRED)
+find_package(hpgmg ${version%.*} REQUIRED COMPONENTS static)
+add_executable(poisson "$examples/poisson.c")
+target_link_libraries(poisson hpgmg::hpgmg)
+add_executable(poisson_static "$examples/poisson.c")
+target_link_libraries(poisson_static hpgmg::hpgmg_static)
+END
+  if (CC=$compiler cmake -S "$dir" -B "$dir/cmake" -DCMAKE_PREFIX_PATH="$libdir/cmake/hpgmg" &&
+    cmake --build "$dir/cmake") >"$dir/said" 2>&1; then
+    solves CMake "$dir/cmake/poisson"
+    solves 'CMake, static' "$dir/cmake/poisson_static"
+  else
+    complain "CMake: $(cat "$dir/said")"
+  fi
+else
+  echo 'skipped: cmake is missing'
 fi
 n=0
 for deck in "$decks"/*.ini; do
@@ -98,7 +127,6 @@ completes '--quick --quiet' --qui
 completes 'cuda cpu' --device = c
 completes 'reduce roofline' copy r
 
-version=$(solo "$HPGMG_FV" --version | sed -n '1s/^hpgmg-fv \([^ ,]*\).*/\1/p')
 for module in "$modules/$version.lua" "$modules/$version"; do
   test -s "$module" || complain "$module is missing"
   grep -qE "^prepend.path.*PATH.*[\"{]${bindir}[\"}]" "$module" || complain "$module does not name $bindir"
