@@ -22,9 +22,11 @@ for arch in abc 8.0 '80;xyz' 90ab 9 '' ' '; do
   refuses "--with-cuda-arch=$arch: not a list of compute capabilities .* such as 80 or \"80 90\"" --with-cuda-arch="$arch"
 done
 
-for feature in sanitizers fuzzer werror; do
+for feature in sanitizers fuzzer shared werror; do
   refuses "--enable-$feature=address: takes no value; use --enable-$feature or --disable-$feature\$" --enable-$feature=address
 done
+
+refuses '--enable-shared: not with sanitizers$' --enable-shared --enable-sanitizers
 
 # A mock of nvcc that supports two targets refuses another one.
 cat >"$dir/nvcc" <<'END'

@@ -53,7 +53,7 @@ if test -e "$libdir/libhpgmg.so"; then
   # shellcheck disable=SC2086 # a compiler may have options
   example 'bare names' $compiler "$examples/poisson.c" -I"$includedir" -L"$libdir" -lhpgmg
 else
-  echo 'skipped: no shared library in a build with sanitizers'
+  echo 'skipped: this build has no shared library'
 fi
 if command -v pkg-config >/dev/null; then
   export PKG_CONFIG_PATH=$libdir/pkgconfig

@@ -13,6 +13,7 @@ those of 1.x. Versions and the concretizer are not modeled.
 """
 
 import contextlib
+import glob
 import itertools
 import os
 import re
@@ -36,6 +37,16 @@ def constraints(text):
     if re.sub(r"\s*(?:[+~][\w-]+|[\w-]+=\S+)", "", rest).strip():
         raise Bad(f"this test cannot parse '{text}'")
     return found
+
+
+class Prefix(str):
+    """A folder, whose attributes are folders in it."""
+
+    def __getattr__(self, name):
+        return Prefix(os.path.join(self, name))
+
+    def join(self, name):
+        return Prefix(os.path.join(self, name))
 
 
 class Recipe:
@@ -99,6 +110,16 @@ class Recipe:
                 raise Bad(f"there is no {path}")
             return Executable(path)
 
+        def find(pattern, root, recursive):
+            pattern = os.path.join("**", pattern) if recursive else pattern
+            return glob.glob(os.path.join(root, pattern), recursive=recursive)
+
+        def find_libraries(name, root, *, shared=True, recursive=False):
+            return find(name + (".so" if shared else ".a"), root, recursive)
+
+        def find_headers(name, root, *, recursive=False):
+            return find(name + ".h", root, recursive)
+
         class AutotoolsPackage:
             def enable_or_disable(self, name):
                 return [f"--{'enable' if self.spec.satisfies(f'+{name}') else 'disable'}-{name}"]
@@ -113,6 +134,7 @@ class Recipe:
         for thing in (version, license, variant, depends_on, conflicts, working_dir, which):
             setattr(common, thing.__name__, thing)
         common.Executable = Executable
+        common.find_libraries, common.find_headers = find_libraries, find_headers
         modules = {"spack": types.ModuleType("spack"), "spack.package": common}
         if era == "0.2x":
             common.AutotoolsPackage, common.CudaPackage = AutotoolsPackage, CudaPackage
@@ -216,8 +238,9 @@ def judge(spec, args, names):
         on = bool(spec.values.get(name))
         if (given[name] != "no") != on:
             raise Bad(f"{spec}: --with-{name}={given[name]}")
-    if ("--enable-openmp" in args) != spec.values["openmp"]:
-        raise Bad(f"{spec}: {args}")
+    for name in ("openmp", "shared"):
+        if (f"--enable-{name}" in args) != spec.values[name]:
+            raise Bad(f"{spec}: {args}")
     if spec.values["hdf5"] and ("mpi", spec.values["mpi"]) not in spec.depends()["hdf5"]:
         raise Bad(f"{spec}: hdf5 has no matching constraint on mpi")
     if spec.values["cuda"]:
@@ -269,9 +292,7 @@ def phases(path, source, prefix):
     recipe = Recipe(path, "0.2x")
     package = recipe.instance(None)
     package.stage = types.SimpleNamespace(source_path=source)
-    package.prefix = types.SimpleNamespace(
-        bin=types.SimpleNamespace(join=lambda name: os.path.join(prefix, "bin", name))
-    )
+    package.prefix = Prefix(prefix)
 
     # autoreconf runs autogen.sh in a clone, but not in a release, which has configure.
     script = os.path.join(source, "autogen.sh")
@@ -298,12 +319,21 @@ def phases(path, source, prefix):
     with open(os.path.join(broken, "hpgmg-fv"), "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\necho VERIFICATION: FAILED\n")
     os.chmod(os.path.join(broken, "hpgmg-fv"), 0o755)
-    package.prefix.bin.join = lambda name: os.path.join(broken, name)
+    package.prefix = Prefix(source)
     try:
         package.test_verify()
+        raise Bad("test_verify accepts a failed verification")
     except AssertionError:
-        return
-    raise Bad("test_verify accepts a failed verification")
+        pass
+
+    for path in ("lib64/libhpgmg.so", "lib64/libhpgmg.a", "include/hpgmg.h"):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        open(path, "w").close()
+    for shared, name in ((True, "libhpgmg.so"), (False, "libhpgmg.a")):
+        package.spec = Spec(recipe, {"shared": shared})
+        files = [os.path.relpath(file, source) for file in package.libs + package.headers]
+        if files != [f"lib64/{name}", "include/hpgmg.h"]:
+            raise Bad(f"libs and headers are {files}")
 
 
 def main():

@@ -23,6 +23,7 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
 
     variant("mpi", default=True, description="MPI ranks")
     variant("openmp", default=True, description="OpenMP threads within a rank")
+    variant("shared", default=True, description="Shared library libhpgmg besides the static one")
     variant("hdf5", default=True, description="Dumps, restarts and problems read from files")
     variant("jansson", default=True, description="JSON reports")
     variant("nccl", default=False, when="+cuda", description="NCCL messages between GPUs")
@@ -60,6 +61,7 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
         # Spack's compiler wrapper sets the target processor.
         args = ["--with-march=no", "--with-cupti=no"]
         args += self.enable_or_disable("openmp")
+        args += self.enable_or_disable("shared")
         if spec.satisfies("+mpi"):
             args += ["--with-mpi=yes", f"MPICC={spec['mpi'].mpicc}"]
         else:
@@ -74,6 +76,16 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
             archs = sorted(archs, key=lambda arch: int(arch.rstrip("af")))
             args += [f"--with-cuda-arch={','.join(archs)}"]
         return args
+
+    # For packages that use the library.
+    @property
+    def libs(self):
+        shared = self.spec.satisfies("+shared")
+        return find_libraries("libhpgmg", root=self.prefix, shared=shared, recursive=True)
+
+    @property
+    def headers(self):
+        return find_headers("hpgmg", root=self.prefix.include, recursive=False)
 
     def check(self):
         with working_dir(self.build_directory):
