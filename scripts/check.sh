@@ -333,6 +333,8 @@ export PACKAGES_BUILD=no
 optional 'have_command patch' patch
 # For installcheck.
 optional 'have_command cmake' cmake
+# For tests/api/fortran.sh and installcheck.
+optional 'have_command gfortran' gfortran
 # For tests/scripts/packages.sh.
 have_lmod() { compgen -G '/usr/share/lmod/*/libexec/lmod' >/dev/null; }
 optional have_lmod lmod

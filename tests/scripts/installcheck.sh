@@ -68,11 +68,16 @@ if command -v pkg-config >/dev/null; then
 else
   echo 'skipped: pkg-config is missing'
 fi
-# With CMake: the shared and the static library. A later version is refused.
+# With CMake: the shared and the static library, and the Fortran module. A later version is refused.
 if command -v cmake >/dev/null; then
+  fortran=Fortran
+  if ! command -v "${FC:=gfortran}" >/dev/null; then
+    echo "skipped: $FC is missing"
+    fortran=
+  fi
   cat >"$dir/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.12)
-project(poisson C)
+project(poisson C $fortran)
 find_package(hpgmg ${version%.*}.99 QUIET)
 if(hpgmg_FOUND)
   message(FATAL_ERROR "version ${version%.*}.99 was found")
@@ -83,11 +88,16 @@ add_executable(poisson "$examples/poisson.c")
 target_link_libraries(poisson hpgmg::hpgmg)
 add_executable(poisson_static "$examples/poisson.c")
 target_link_libraries(poisson_static hpgmg::hpgmg_static)
+if(CMAKE_Fortran_COMPILER)
+  add_executable(poisson_fortran "$examples/poisson.f90")
+  target_link_libraries(poisson_fortran hpgmg::hpgmg_fortran)
+endif()
 END
   if (CC=$compiler cmake -S "$dir" -B "$dir/cmake" -DCMAKE_PREFIX_PATH="$libdir/cmake/hpgmg" &&
     cmake --build "$dir/cmake") >"$dir/said" 2>&1; then
     solves CMake "$dir/cmake/poisson"
     solves 'CMake, static' "$dir/cmake/poisson_static"
+    test -z "$fortran" || solves 'CMake, Fortran' "$dir/cmake/poisson_fortran"
   else
     complain "CMake: $(cat "$dir/said")"
   fi
