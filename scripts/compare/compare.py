@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Compare hpgmg-fv with other programs on this machine's cores, on the same problem.
 
-Solves to a relative residual max|f - A u| / max|f|, against hypre (PCG with PFMG, and PFMG) and
-PETSc (CG with DMDA multigrid). They get the matrix and right-hand side of hpgmg-fv, and this
-script's own code evaluates their residual. With --hpgmg, also F-cycles of HPGMG-FV. Each round runs
-every program once; the table has medians, and the median of each round's ratio to hpgmg-fv.
+Solves to a relative residual max|f - A u| / max|f|, against hypre (PCG with PFMG, and PFMG), PETSc
+(CG with DMDA multigrid), and libhpgmg, the library of hpgmg-fv. They get the matrix and right-hand
+side of hpgmg-fv, and this script's own code evaluates their residual. With --beta=constant, beta is
+1, and libhpgmg takes the place of hpgmg-fv. With --hpgmg, also F-cycles of HPGMG-FV. Each round
+runs every program once; the table has medians, and the median of each round's ratio to hpgmg-fv.
+The lines of code and the functions called are those of the libraries' programs in scripts/compare/.
 
 Needs a configured build with MPI, and libhypre-dev and petsc-dev (Debian); the column of a missing
 package is skipped. Exit codes: 0 done, 1 a solver failed, 2 invalid option or missing program,
@@ -24,7 +26,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from plots.common import machine as layout  # noqa: E402
 from plots.common import save_table  # noqa: E402
-from programs import COLUMNS, FAILED, LIBRARIES, OURS, TOP, Case, build_solver, execute  # noqa: E402
+from programs import COLUMNS, FAILED, LIBRARIES, OURS, TOP, Case, build_solver, execute, user_code  # noqa: E402
 from studies.systems import usable_cores  # noqa: E402
 from toolkit import (  # noqa: E402
     FileError,
@@ -89,7 +91,9 @@ def parse(words: list[str]) -> argparse.Namespace:
     text = "each program solves repeatedly for this long in a round"
     add("--min-time", text, type=number_in(0.0, 1e3), default=0.2, metavar="SECONDS")
     add("--rounds", "number of rounds", type=integer_in(1, 100), default=5, metavar="N")
-    text = "hypre, petsc, or none"
+    text = "variable: beta of hpgmg-fv; constant: 1"
+    add("--beta", text, choices=("variable", "constant"), default="variable")
+    text = "hypre, petsc, libhpgmg, or none"
     add("--solvers", text, type=solvers, default=list(LIBRARIES), metavar="LIST")
     add("--hpgmg", "an HPGMG-FV built with this operator and smoother", metavar="PATH")
     add("--csv", "write the table; 'plot.py compare FILE' plots it", metavar="FILE")
@@ -99,6 +103,8 @@ def parse(words: list[str]) -> argparse.Namespace:
         args.solvers = []
     if not args.solvers and not args.hpgmg:
         parser.error("nothing to compare with: choose --solvers for fv2 or 7pt, or --hpgmg=PATH")
+    if args.beta == "constant" and (args.hpgmg or "libhpgmg" not in args.solvers):
+        parser.error("--beta=constant requires libhpgmg in --solvers, and no --hpgmg")
     if args.plot and not args.csv:
         parser.error("--plot requires --csv")
     if args.hpgmg and not os.access(args.hpgmg, os.X_OK):
@@ -169,8 +175,10 @@ def compare(args, folder: str) -> int:
         raise UsageError(f"the build in {args.build} has no MPI")
     if not os.access(os.path.join(args.build, OURS), os.X_OK):
         raise UsageError(f"{args.build} has no {OURS}; run 'make -C {args.build}'")
-    commands = {library: build_solver(library, folder) for library in args.solvers}
+    commands = {library: build_solver(library, folder, args.build) for library in args.solvers}
     runnable = [(library, command) for library in commands for command in commands[library]]
+    if args.beta == "constant" and not commands["libhpgmg"]:
+        raise UsageError(f"--beta=constant needs libhpgmg.so in {args.build}; run 'make'")
     rows, wrong, machine = [], [], machine_name()
     warn_of_load()
     for n in args.sizes:
@@ -179,8 +187,11 @@ def compare(args, folder: str) -> int:
                 case = Case(args, n, ranks, 1)
                 say(f"{n}^3 to {args.rtol:g} on {plural(ranks, 'rank')}")
                 others = [lambda c=case, r=run: c.solve_other(*r) for run in runnable]
-                measure(case, args.rounds, [case.solve_ours, *others])
-                case.solution_of_ours()
+                if args.beta == "constant":
+                    measure(case, args.rounds, others)
+                else:
+                    measure(case, args.rounds, [case.solve_ours, *others])
+                    case.solution_of_ours()
                 wrong += case.failures()
                 rows += case.rows("solve", machine)
             if args.hpgmg:
@@ -196,7 +207,12 @@ def compare(args, folder: str) -> int:
         return 0
     print_table(rows)
     say("")
-    say(f"{machine}, medians of {args.rounds} rounds; ratio: time relative to {OURS}")
+    base = "libhpgmg" if args.beta == "constant" else OURS
+    say(f"{machine}, medians of {args.rounds} rounds; ratio: time relative to {base}")
+    for library in commands:
+        if commands[library]:
+            lines, functions = user_code(library)
+            say(f"{library}: {lines} lines of code, {functions} functions called")
     if args.plot:
         plot = os.path.join(TOP, "scripts", "plot.py")
         execute([sys.executable, plot, "compare", args.csv, "-o", args.plot])

@@ -18,10 +18,12 @@ FAILED = 1
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 OURS = "hpgmg-fv"
-# Library: its package, a header, its pkg-config module, and flags for systems without that.
+# Library: its package, a header, its pkg-config module, flags for systems without that, and how the
+# names of its functions begin.
 LIBRARIES = {
-    "hypre": ("libhypre-dev", "HYPRE_struct_ls.h", None, "-I/usr/include/hypre -lHYPRE"),
-    "petsc": ("petsc-dev", "petscksp.h", "PETSc", "-lpetsc"),
+    "hypre": ("libhypre-dev", "HYPRE_struct_ls.h", None, "-I/usr/include/hypre -lHYPRE", "HYPRE_"),
+    "petsc": ("petsc-dev", "petscksp.h", "PETSc", "-lpetsc", "Petsc|DM|KSP|PC|Mat|Vec"),
+    "libhpgmg": ("libhpgmg.so of the build", "hpgmg.h", None, "", "hpgmg_"),
 }
 # Bound of the relative error of u, in units of the relative residual: max|A^-1| max|f| / max|u|. It
 # is at most 60 for fv2 and 7pt, as -div(grad u) = 1 has max|u| < 1/8 in the cube, and beta >= 0.75.
@@ -50,6 +52,7 @@ COLUMNS = [
     "relative",
     "u_max",
     "error",
+    "beta",
     "machine",
 ]
 
@@ -96,9 +99,25 @@ def on_ranks(ranks: int, words: list[str], threads: int = 1) -> str:
     return execute([*launcher, "-n", str(ranks), *words], threads)
 
 
-def build_solver(library: str, folder: str) -> list[list[str]]:
+def user_code(library: str) -> tuple[int, int]:
+    """Lines of a library's program without blanks and comments, and functions that it calls."""
+    path = os.path.join(HERE, f"{library}.c")
+    with open(path, encoding="ascii") as file:
+        code = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+    code = re.sub(r'"[^"\n]*"', '""', code)
+    calls = set(re.findall(rf"\b((?:{LIBRARIES[library][4]})\w*)\(", code))
+    return sum(1 for line in code.splitlines() if line.strip()), len(calls)
+
+
+def build_solver(library: str, folder: str, build: str) -> list[list[str]]:
     """Compile a library's program. Returns the command of each of its methods; none: no package."""
-    package, header, module, flags = LIBRARIES[library]
+    package, header, module, flags, _ = LIBRARIES[library]
+    if library == "libhpgmg":
+        build = os.path.abspath(build)
+        if not os.path.exists(os.path.join(build, "libhpgmg.so")):
+            say(f"skip: {library} ({build} has no shared library)")
+            return []
+        flags = f"-I{TOP}/include -L{build} -Wl,-rpath,{build} -lhpgmg"
     compiler = shlex.split(os.environ.get("MPICC") or "mpicc")
     if module and shutil.which("pkg-config"):
         found = subprocess.run(
@@ -145,6 +164,7 @@ class Case:
 
     def __init__(self, args, n: int, ranks: int, threads: int):
         self.args, self.n, self.ranks, self.threads = args, n, ranks, threads
+        self.base = "libhpgmg fmg" if args.beta == "constant" else OURS
         self.results: dict[str, list[dict]] = {}
         self.failed: dict[str, str] = {}
 
@@ -187,6 +207,7 @@ class Case:
             return
         words = [program, str(self.n), self.args.operator, str(self.args.rtol), method]
         words += [str(self.args.min_time), str(self.iterations.get(name, FIRST_GUESS))]
+        words.append(self.args.beta)
         if name not in self.results:
             words.append("search")
         try:
@@ -221,7 +242,7 @@ class Case:
     def failures(self) -> list[str]:
         """Programs that failed, missed the tolerance, or found another solution."""
         wrong = [f"{name}: {text}" for name, text in self.failed.items()]
-        expected = self.results[OURS][0].get("u_max")
+        expected = self.results[self.base][0].get("u_max")
         for name, results in self.results.items():
             for result in results:
                 if not result["relative"] < self.args.rtol:
@@ -275,17 +296,19 @@ class Case:
         rows = []
         for name, results in self.results.items():
             first = results[0]
-            ratios = [r["solve_s"] / o["solve_s"] for r, o in zip(results, self.results[OURS])]
+            base = self.results[self.base]
+            ratios = [r["solve_s"] / o["solve_s"] for r, o in zip(results, base)]
             row = dict.fromkeys(COLUMNS, "")
             row |= {key: first[key] for key in COLUMNS if key in first}
             if "setup_s" in first:
                 row["setup_s"] = median_of(name, "setup_s")
-                row["setup_ratio"] = row["setup_s"] / median_of(OURS, "setup_s")
-            if self.args.operator != "7pt":
+                row["setup_ratio"] = row["setup_s"] / median_of(self.base, "setup_s")
+            if self.args.operator != "7pt" or self.args.beta == "constant":
                 row["error"] = ""
             row |= {
                 "kind": kind,
                 "operator": self.args.operator,
+                "beta": self.args.beta,
                 "smoother": self.args.smoother,
                 "n": self.n,
                 "ranks": self.ranks,

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# compare: scripts/compare/compare.py. hypre and PETSc reach the tolerance on small grids, their solutions
+# compare: scripts/compare/compare.py. hypre, PETSc and libhpgmg reach the tolerance on small grids, their solutions
 # and errors agree with the program's, and the table has a row for each. The summary of a mock of HPGMG-FV
 # is read, and each error is one line. Skips without libhypre-dev and petsc-dev.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
@@ -27,6 +27,7 @@ refuse 2 "'amgx' is not none or of hypre, petsc" --solvers=hypre,amgx
 refuse 2 'nothing to compare with' --operator=fv4
 refuse 2 'none/hpgmg-fv is not a program' --hpgmg=none/hpgmg-fv
 refuse 2 'requires --csv' --plot=a.png
+refuse 2 'requires libhpgmg' --beta=constant --solvers=hypre
 refuse 2 'must end in .png' --csv=a.csv --plot=a.jpg
 refuse 2 'is not a configured build' --build="$dir"
 refuse 2 'unrecognized arguments: 7' 7
@@ -86,16 +87,24 @@ run_solvers() {
   exits 0 "$PYTHON" "$script" --build="$abs_top_builddir" --rounds=1 --min-time=0 "$@"
 }
 run_solvers --sizes=16 --ranks=1 --operator=7pt --csv=a.csv
-libraries=$((2 - $(grep -c '^skip: ' out || true)))
+libraries=$((2 - $(grep -c '^skip: [hp]' out || true)))
+if grep -q '^skip: libhpgmg' out; then ours=1; else ours=2; fi
 if ((libraries == 0)); then
   test "$failures" = 0 || finish
   skip_test 'libhypre-dev and petsc-dev are missing'
 fi
-solved $((1 + 2 * libraries)) a.csv
+solved $((ours + 2 * libraries)) a.csv
 run_solvers --sizes=32 --ranks=2 --operator=7pt --csv=a.csv
-solved $((1 + 2 * libraries)) a.csv
+solved $((ours + 2 * libraries)) a.csv
+if ((ours == 2)); then
+  run_solvers --sizes=32 --ranks=1 --beta=constant --csv=a.csv
+  solved $((1 + 2 * libraries)) a.csv
+  for text in '^libhpgmg: [0-9]* lines of code, 7 functions called$' 'ratio: time relative to libhpgmg$'; do
+    grep -q "$text" out || complain "no line '$text'"
+  done
+fi
 run_solvers --sizes=32 --ranks=2 --rtol=1e-11 --csv=a.csv
-solved $((1 + 2 * libraries)) a.csv
+solved $((ours + 2 * libraries)) a.csv
 if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
   own_matplotlib
   exits 0 "$PYTHON" "$abs_top_srcdir/scripts/plot.py" compare a.csv f.csv --data=drawn.csv -o a.svg
@@ -103,7 +112,7 @@ if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
     ((libraries == 2)) || test "${text#hypre}" = "$text" || continue
     grep -qF "$text" a.svg || complain "the picture lacks '$text'"
   done
-  test "$(wc -l <drawn.csv)" -eq $((2 + 2 * libraries)) || complain "plotted: $(cat drawn.csv)"
+  test "$(wc -l <drawn.csv)" -eq $((ours + 1 + 2 * libraries)) || complain "plotted: $(cat drawn.csv)"
   echo 'kind,program' >bad.csv
   echo 'solve,hypre' >>bad.csv
   checks=$((checks + 1)) rc=0
