@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# python: pip installs the Python package into a temporary folder. It solves and reports errors (python.py), and prints
-# the same line as examples/poisson.c. Runs $PYTHON; skips without NumPy or the shared library.
+# python: pip installs the Python package into a temporary folder. It solves and reports errors (python.py), prints the
+# same line as examples/poisson.c, and has every digit of the program's report (report.py: norms of h, 2h and 4h, error,
+# order). Runs $PYTHON; skips without NumPy or the shared library.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
 library=$abs_top_builddir/libhpgmg.so
@@ -24,4 +25,23 @@ ${CC:-cc} -o "$dir/poisson" "$abs_top_srcdir/examples/poisson.c" -I"$abs_top_src
   -lhpgmg || complain 'examples/poisson.c does not compile'
 solo "$dir/poisson" >"$dir/want" || complain 'poisson fails'
 diff "$dir/want" "$dir/said" || complain 'Python and examples/poisson.c print different lines'
+
+if have_feature HDF5 && have_feature jansson && "$PYTHON" -c 'import h5py' 2>/dev/null; then
+  cd "$dir" || exit 1
+  while IFS= read -r words; do
+    # shellcheck disable=SC2086 # words
+    ok 1 6 1 --verify-only --dump=problem.hdf --dump-fields=f,u,beta_i,beta_j,beta_k --dump-levels=0,1,2 \
+      --json=report.json --device=cpu $words
+    "$PYTHON" "$abs_top_srcdir/tests/api/report.py" problem.hdf report.json "--device=cpu $words" >why 2>&1 ||
+      complain "report of $words: $(cat why)"
+  done <<'END'
+
+--rtol=1e-9
+--operator=fv4
+--boundary=periodic --equation=helmholtz
+--operator=7pt --smoother=chebyshev --krylov=cg --rtol=1e-9
+END
+else
+  echo 'skipped: the report, without HDF5, jansson or h5py'
+fi
 finish
