@@ -131,7 +131,7 @@ HPGMG_API const char *hpgmg_status_text(hpgmg_status_t status);
 
 /** Plan and allocate the levels; beta is 1, and alpha too.
  *  @param[out] solver  to be destroyed, also after an error, which hpgmg_error explains; NULL if
- *                      there is no memory for it
+ *                      there is no memory for it, or no options
  *  @return HPGMG_OK, HPGMG_BAD_ARGUMENT, HPGMG_UNAVAILABLE, HPGMG_NO_MEMORY, HPGMG_FAILED */
 HPGMG_API hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solver_t **solver);
 
@@ -164,7 +164,8 @@ HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
 HPGMG_API hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f,
                                      const hpgmg_array_t *u, hpgmg_info_t *info);
 
-/** What went wrong in the last call, on any rank; "" if nothing did.
+/** What went wrong in the last call, on any rank; "" if nothing did. Calls with a solver that was
+ *  destroyed return HPGMG_BAD_ARGUMENT.
  *  @return valid until the next call with the solver, never NULL */
 HPGMG_API const char *hpgmg_error(const hpgmg_solver_t *solver);
 

@@ -131,15 +131,17 @@ fuzz() {
   if have_serial_hdf5; then hdf5=serial; fi
   CC=clang CFLAGS='-O1 -g' configure_tree "$work/fuzz" --enable-werror --enable-fuzzer --with-cuda=no --with-mpi=no \
     --disable-openmp --with-hdf5=$hdf5
-  # Optimizing the smoothers takes longer than compiling all the rest, and the fuzz targets do not call them.
+  # Optimizing the smoothers takes longer than compiling all the rest, and the grids of fuzz_api are small.
   make -C "$work/fuzz" -j"$jobs" CFLAGS=-g src/cpu/{,libfloat_a-}smooth{,_split}.o
-  make -C "$work/fuzz" -j"$jobs" tests/fuzz/fuzz_params
-  mkdir -p "$work/corpus"
+  make -C "$work/fuzz" -j"$jobs" tests/fuzz/fuzz_params tests/fuzz/fuzz_api
+  mkdir -p "$work/corpus" "$work/corpus-api"
   # libFuzzer's default exit code for an error is 77, which is a skip here. Keep its default limit of
   # 20 minutes per input: on a busy machine any input can take long.
   local found=-error_exitcode=1
   "${no_aslr[@]}" "$work/fuzz/tests/fuzz/fuzz_params" $found -max_total_time="$seconds" \
     -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus" "$top/inputs"
+  "${no_aslr[@]}" "$work/fuzz/tests/fuzz/fuzz_api" $found -max_total_time=$((seconds / 2)) -max_len=400 \
+    -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus-api"
   [[ $hdf5 == serial ]] || return 0
   # Start from valid files. -close_fd_mask=2 drops the program's error messages.
   make -C "$work/fuzz" -j"$jobs" tests/fuzz/fuzz_restart hpgmg-fv

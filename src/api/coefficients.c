@@ -330,6 +330,7 @@ mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t *f) {
 }
 
 mg_status_t mg_api_set_coefficients(hpgmg_solver_t *s, const hpgmg_coefficients_t *c) {
+  MG_TRY(mg_comm_agree(c ? MG_OK : mg_error(MG_ERR_USAGE, "coefficients is NULL")));
   const hpgmg_array_t *const field[MG_API_F] = {c->beta[0], c->beta[1], c->beta[2], c->alpha,
                                                 c->cell_beta};
   bool by_cells = false;

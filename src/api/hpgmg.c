@@ -12,13 +12,29 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Solvers that hold the device of this process. */
-static atomic_int device_holders;
+static int device_holders;
+
+/* All solvers, so that a call with one that was destroyed is an error. */
+static hpgmg_solver_t *solvers;
+
+static bool exists(const hpgmg_solver_t *s) {
+  const hpgmg_solver_t *other = solvers;
+  while (other && other != s)
+    other = other->next;
+  return s && other == s;
+}
+
+static void forget(const hpgmg_solver_t *s) {
+  hpgmg_solver_t **link = &solvers;
+  while (*link != s)
+    link = &(*link)->next;
+  *link = s->next;
+}
 
 /* --- messages and the world of a call ------------------------------------------------------------
  */
@@ -191,7 +207,7 @@ static mg_status_t parse(hpgmg_solver_t *s, const hpgmg_options_t *o) {
 static mg_status_t open_device(hpgmg_solver_t *s) {
   MG_TRY(mg_device_choose(&s->params));
   s->holds_device = s->params.device == MG_DEVICE_CUDA || s->params.device == MG_DEVICE_CUDA_SIMPLE;
-  if (s->holds_device) atomic_fetch_add(&device_holders, 1);
+  if (s->holds_device) device_holders++;
   return MG_OK;
 }
 
@@ -265,9 +281,14 @@ static mg_status_t attach(hpgmg_solver_t *s, const hpgmg_options_t *o) {
 }
 
 hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solver_t **solver) {
+  if (!solver) return HPGMG_BAD_ARGUMENT;
+  *solver = NULL;
+  if (!options) return HPGMG_BAD_ARGUMENT;
   hpgmg_solver_t *s = calloc(1, sizeof *s);
   *solver = s;
   if (!s) return HPGMG_NO_MEMORY;
+  s->next = solvers;
+  solvers = s;
   s->log = options->log;
   s->log_data = options->log_data;
   s->messages = (mg_log_t){.rank = 0,
@@ -284,14 +305,15 @@ hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solver_t **sol
 }
 
 void hpgmg_destroy(hpgmg_solver_t **solver) {
-  hpgmg_solver_t *s = *solver;
-  if (!s) return;
+  hpgmg_solver_t *s = solver ? *solver : NULL;
+  if (!exists(s)) return;
+  forget(s);
   const before_t before = enter(s);
   mg_api_free_coefficients(s);
   mg_boxes_free(s->boxes);
   if (!s->broken) mg_hierarchy_free(s->h); /* collective: other ranks may be lost */
   mg_axes_free(&s->axes);
-  if (s->holds_device && atomic_fetch_sub(&device_holders, 1) == 1) mg_device_close();
+  if (s->holds_device && --device_holders == 0) mg_device_close();
   (void)mg_comm_enter(before.comm);
   if (!s->broken) mg_comm_free(s->comm);
   (void)mg_log_enter(before.log);
@@ -304,6 +326,7 @@ void hpgmg_destroy(hpgmg_solver_t **solver) {
 
 hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
                                       const hpgmg_coefficients_t *coefficients) {
+  if (!exists(solver)) return HPGMG_BAD_ARGUMENT;
   const before_t before = enter(solver);
   mg_status_t status = check_usable(solver);
   if (status == MG_OK) status = mg_api_set_coefficients(solver, coefficients);
@@ -312,6 +335,7 @@ hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
 
 hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f, const hpgmg_array_t *u,
                            hpgmg_info_t *info) {
+  if (!exists(solver)) return HPGMG_BAD_ARGUMENT;
   const before_t before = enter(solver);
   mg_status_t status = check_usable(solver);
   if (info) *info = (hpgmg_info_t){HPGMG_CYCLES_DONE, 0, 0.0, 0.0};
@@ -320,7 +344,8 @@ hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f, const
 }
 
 const char *hpgmg_error(const hpgmg_solver_t *solver) {
-  return solver ? solver->error : "out of memory: there is no solver";
+  return exists(solver) ? solver->error
+                        : "there is no such solver: it was destroyed, or hpgmg_create made none";
 }
 
 const char *hpgmg_version(void) {

@@ -26,6 +26,7 @@ typedef struct {
 } mg_copies_of_arrays_t;
 
 struct hpgmg_solver {
+  hpgmg_solver_t *next; /* of those that exist */
   hpgmg_log_t log;
   void *log_data;
   char error[MG_API_MESSAGE];

@@ -188,8 +188,10 @@ static void children_strip(const mg_view_t *fine, int patch, int k, int j0, int 
   const bool p0 = job->kind == MG_INTERPOLATE_P0;
   const int32_t k_all = p->lo[2] + k;
   const int side_k = p0 ? 0 : mg_child_side(in_k, fine->n[2], k_all);
-  mg_real_t *mine =
-      p0 ? NULL : job->scratch + mg_cpu_thread() * (LINES + 1) * job->row_values + PAD;
+  /* P0 reads and writes none of these rows. */
+  mg_real_t *mine[LINES + 1] = {NULL};
+  for (int line = 0; !p0 && line <= LINES; line++)
+    mine[line] = job->scratch + (mg_cpu_thread() * (LINES + 1) + line) * job->row_values + PAD;
   for (int j = j0; j < j1; j++) {
     const int32_t j_all = p->lo[1] + j;
     const int side_j = p0 ? 0 : mg_child_side(in_j, fine->n[1], j_all), reach = side_j ? 1 : 0;
@@ -199,10 +201,9 @@ static void children_strip(const mg_view_t *fine, int patch, int k, int j0, int 
     for (int dj = -reach; dj <= reach; dj++) {
       const mg_real_t *const at = x + dj * c->jstride, *const planes[3] = {at - c->kstride, at,
                                                                            at + c->kstride};
-      rows[dj + 1] =
-          combine_side(job->kind, planes, side_k, c->n[0], mine + (dj + 1) * job->row_values);
+      rows[dj + 1] = combine_side(job->kind, planes, side_k, c->n[0], mine[dj + 1]);
     }
-    const mg_real_t *t = combine_side(job->kind, rows, side_j, c->n[0], mine + 3 * job->row_values);
+    const mg_real_t *t = combine_side(job->kind, rows, side_j, c->n[0], mine[LINES]);
     expand_row(job, p, c, t, mg_cell(p, job->dst, 0, j, k));
   }
 }

@@ -523,6 +523,7 @@ static void test_bad_values(void) {
   c.alpha = NULL;
   c.cell_beta = &constant;
   refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "beta and cell_beta are given");
+  refused(s, hpgmg_set_coefficients(s, NULL), HPGMG_BAD_ARGUMENT, "coefficients is NULL");
   c = (hpgmg_coefficients_t){.cell_beta = &wrong};
   refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "cell_beta has -1 at (0, 0, 0)");
   part_t u = part_of(NULL, -1);
@@ -581,8 +582,14 @@ static void test_reasons(void) {
   CHECK_INT(info.reason, HPGMG_CYCLES_DONE);
   CHECK_INT(info.cycles, 1);
   free(cube.data);
+  hpgmg_solver_t *stale = s;
   hpgmg_destroy(&s);
   hpgmg_destroy(&s);
+  hpgmg_destroy(&stale);
+  refused(stale, hpgmg_solve(stale, &f, &f, NULL), HPGMG_BAD_ARGUMENT, "it was destroyed");
+  refused(NULL, hpgmg_set_coefficients(NULL, NULL), HPGMG_BAD_ARGUMENT, "there is no such solver");
+  CHECK_INT(hpgmg_create(NULL, &s), HPGMG_BAD_ARGUMENT);
+  CHECK_INT(hpgmg_create(&o, NULL), HPGMG_BAD_ARGUMENT);
   CHECK_STRING(hpgmg_status_text(HPGMG_NO_MEMORY), "out of memory");
   CHECK_STRING(hpgmg_version(), PACKAGE_VERSION);
   free_part(&u);
