@@ -2,10 +2,13 @@
  *
  * docs/algorithm.md defines the equation, the operators and the walls; docs/library.md has an
  * example. All functions but hpgmg_version, hpgmg_status_text and hpgmg_error are collective over
- * the communicator of the solver: every rank calls them in the same order. There may be several
- * solvers. One thread at a time calls the library, outside of OpenMP's parallel regions; with MPI,
- * it is the one that may call MPI. No function prints, ends the program, or changes signal
- * handlers.
+ * the communicator of the solver: every rank calls them in the same order. No function prints, ends
+ * the program, or changes signal handlers.
+ *
+ * There may be several solvers. A solver is for one thread at a time, outside of OpenMP's parallel
+ * regions. Different threads may use different solvers at the same time; those on a GPU take turns.
+ * With several ranks, this needs MPI_THREAD_MULTIPLE, and solvers are created and destroyed in the
+ * same order on each rank. To create or destroy one, the thread must be one that may call MPI.
  *
  * A rank on which a call fails with HPGMG_NO_MEMORY or HPGMG_FAILED returns, but others may wait
  * for it: call MPI_Abort.
@@ -90,7 +93,8 @@ typedef struct {
 
 typedef struct hpgmg_solver hpgmg_solver_t;
 
-/** A message, one line without line break. It ends with the rank if several ranks may report it. */
+/** A message, one line without line break. It ends with the rank if several ranks may report it.
+ * The function must not call the library. */
 typedef void (*hpgmg_log_t)(void *data, const char *text);
 
 /** Arguments of hpgmg_create; start from hpgmg_options(). */

@@ -184,8 +184,9 @@ races() {
     echo "the planted race was not found (exit code $rc; $folder/planted.log)"
     exit 1
   fi
-  make -C "$folder" -j"$jobs" hpgmg-fv tests/op/op_cpu_passes
+  make -C "$folder" -j"$jobs" hpgmg-fv tests/op/op_cpu_passes tests/api/api_threads
   "${test[@]}"
+  "${run[@]}" "$folder/tests/api/api_threads"
   for operator in fv2 fv4; do
     "${run[@]}" "$folder/hpgmg-fv" 4 8 --verify-only --operator=$operator --precision=mixed
     "${run[@]}" "$folder/hpgmg-fv" 4 8 --verify-only --operator=$operator --fused-sweeps=1

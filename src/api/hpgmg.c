@@ -9,6 +9,7 @@
 #include "device/thread_check.h"
 #include "solver/solve.h"
 #include <limits.h>
+#include <pthread.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -16,24 +17,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Threads take turns in creating and destroying solvers, and in calls for a device. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
 /* Solvers that hold the device of this process. */
 static int device_holders;
 
 /* All solvers, so that a call with one that was destroyed is an error. */
 static hpgmg_solver_t *solvers;
+static pthread_mutex_t of_solvers = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock(pthread_mutex_t *mutex) {
+  if (pthread_mutex_lock(mutex) != 0) abort(); /* never: no mutex is locked twice by a thread */
+}
+static void unlock(pthread_mutex_t *mutex) {
+  if (pthread_mutex_unlock(mutex) != 0) abort();
+}
+
+static void remember(hpgmg_solver_t *s) {
+  lock(&of_solvers);
+  s->next = solvers;
+  solvers = s;
+  unlock(&of_solvers);
+}
 
 static bool exists(const hpgmg_solver_t *s) {
+  lock(&of_solvers);
   const hpgmg_solver_t *other = solvers;
   while (other && other != s)
     other = other->next;
+  unlock(&of_solvers);
   return s && other == s;
 }
 
-static void forget(const hpgmg_solver_t *s) {
+/* Whether the solver existed. */
+static bool forget(const hpgmg_solver_t *s) {
+  lock(&of_solvers);
   hpgmg_solver_t **link = &solvers;
-  while (*link != s)
+  while (*link && *link != s)
     link = &(*link)->next;
-  *link = s->next;
+  const bool found = s && *link == s;
+  if (found) *link = s->next;
+  unlock(&of_solvers);
+  return found;
 }
 
 /* --- messages and the world of a call ------------------------------------------------------------
@@ -287,8 +313,7 @@ hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solver_t **sol
   hpgmg_solver_t *s = calloc(1, sizeof *s);
   *solver = s;
   if (!s) return HPGMG_NO_MEMORY;
-  s->next = solvers;
-  solvers = s;
+  remember(s);
   s->log = options->log;
   s->log_data = options->log_data;
   s->messages = (mg_log_t){.rank = 0,
@@ -297,17 +322,20 @@ hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solver_t **sol
                            .program = "hpgmg",
                            .line = take_line,
                            .data = s};
+  lock(&turn);
   const before_t before = {mg_log_enter(&s->messages), mg_comm_enter(NULL)};
   mg_status_t status = check_thread();
   if (status == MG_OK) status = attach(s, options);
   if (status == MG_OK) status = build(s, options);
-  return leave(s, before, status);
+  const hpgmg_status_t result = leave(s, before, status);
+  unlock(&turn);
+  return result;
 }
 
 void hpgmg_destroy(hpgmg_solver_t **solver) {
   hpgmg_solver_t *s = solver ? *solver : NULL;
-  if (!exists(s)) return;
-  forget(s);
+  if (!forget(s)) return;
+  lock(&turn);
   const before_t before = enter(s);
   mg_api_free_coefficients(s);
   mg_boxes_free(s->boxes);
@@ -317,6 +345,7 @@ void hpgmg_destroy(hpgmg_solver_t **solver) {
   (void)mg_comm_enter(before.comm);
   if (!s->broken) mg_comm_free(s->comm);
   (void)mg_log_enter(before.log);
+  unlock(&turn);
   free(s);
   *solver = NULL;
 }
@@ -324,23 +353,34 @@ void hpgmg_destroy(hpgmg_solver_t **solver) {
 /* --- use -----------------------------------------------------------------------------------------
  */
 
+static before_t begin(hpgmg_solver_t *s) {
+  if (s->holds_device) lock(&turn);
+  return enter(s);
+}
+
+static hpgmg_status_t end(hpgmg_solver_t *s, before_t before, mg_status_t status) {
+  const hpgmg_status_t result = leave(s, before, status);
+  if (s->holds_device) unlock(&turn);
+  return result;
+}
+
 hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
                                       const hpgmg_coefficients_t *coefficients) {
   if (!exists(solver)) return HPGMG_BAD_ARGUMENT;
-  const before_t before = enter(solver);
+  const before_t before = begin(solver);
   mg_status_t status = check_usable(solver);
   if (status == MG_OK) status = mg_api_set_coefficients(solver, coefficients);
-  return leave(solver, before, status);
+  return end(solver, before, status);
 }
 
 hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f, const hpgmg_array_t *u,
                            hpgmg_info_t *info) {
   if (!exists(solver)) return HPGMG_BAD_ARGUMENT;
-  const before_t before = enter(solver);
+  const before_t before = begin(solver);
   mg_status_t status = check_usable(solver);
   if (info) *info = (hpgmg_info_t){HPGMG_CYCLES_DONE, 0, 0.0, 0.0};
   if (status == MG_OK) status = mg_api_solve(solver, f, u, info);
-  return leave(solver, before, status);
+  return end(solver, before, status);
 }
 
 const char *hpgmg_error(const hpgmg_solver_t *solver) {

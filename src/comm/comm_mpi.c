@@ -21,7 +21,9 @@ struct mg_comm {
   bool attached; /* by mg_comm_attach, or a group of such a one */
 };
 
-static struct mg_comm program; /* all ranks */
+/* All ranks. A group of one rank calls MPI only to be created and freed, so that its thread need
+ * not be the one that may call MPI. */
+static struct mg_comm program;
 static _Thread_local struct mg_comm *world = &program;
 
 /* Maximum size of one MPI message: 1 GiB. */
@@ -78,7 +80,9 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
   int provided;
   MG_TRY(avoid_daemon());
   /* Threads compute, the main thread communicates. */
-  TRY_MPI(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided));
+  /* Threads may take turns in creating solvers of a library. */
+  const int wanted = argc ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
+  TRY_MPI(MPI_Init_thread(argc, argv, wanted, &provided));
   /* Return errors also from calls without a communicator, such as MPI_Info calls. */
   TRY_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   TRY_MPI(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
@@ -211,6 +215,7 @@ void mg_comm_free(mg_comm_t *comm) {
 
 mg_status_t mg_comm_agree(mg_status_t mine) {
   int worst = mine;
+  if (world->size == 1) return mine;
   TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, world->mpi));
   return (mg_status_t)worst;
 }
@@ -250,11 +255,13 @@ mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n) {
 }
 
 mg_status_t mg_comm_min(mg_comm_t *comm, double *values, int n) {
+  if (comm->size == 1) return MG_OK;
   TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_MIN, comm->mpi));
   return MG_OK;
 }
 
 mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n) {
+  if (comm->size == 1) return MG_OK;
   TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, comm->mpi));
   return MG_OK;
 }
@@ -286,6 +293,10 @@ mg_status_t mg_comm_host_number(int *number) {
 }
 
 mg_status_t mg_comm_gather(mg_comm_t *comm, const void *mine, size_t bytes, void *all) {
+  if (comm->size == 1) {
+    memcpy(all, mine, bytes);
+    return MG_OK;
+  }
   TRY_MPI(MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm->mpi));
   return MG_OK;
 }
@@ -298,11 +309,13 @@ mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum) {
 }
 
 mg_status_t mg_comm_broadcast(mg_comm_t *comm, void *data, size_t bytes) {
+  if (comm->size == 1) return MG_OK;
   TRY_MPI(MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, comm->mpi));
   return MG_OK;
 }
 
 mg_status_t mg_comm_barrier(mg_comm_t *comm) {
+  if (comm->size == 1) return MG_OK;
   TRY_MPI(MPI_Barrier(comm->mpi));
   return MG_OK;
 }

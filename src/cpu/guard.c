@@ -144,7 +144,7 @@ static mg_status_t dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_
 static bool can_smooth_residual(const mg_view_t *v, int n) {
   return mg_cpu_can_fuse(v, n + 1);
 }
-static double residual_norm;
+static _Thread_local double residual_norm;
 static mg_status_t smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                    const mg_view_t *coarse, mg_vector_t dst) {
   if (coarse)

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double residual_norm;
+/* Of the calling thread's last smooth: threads may use different solvers at the same time. */
+static _Thread_local double residual_norm;
 
 bool mg_cpu_can_reside(const mg_view_t *v, int n) {
   bool can = v->n_patches == 1 &&
