@@ -22,6 +22,10 @@
 #   hold RANKS POINT ARG...          start the program in the background as process $job and wait until all
 #                                    ranks are held at POINT of tests/mocks/paused.c; $dir/hold has their files
 #   ended RC WHAT [FILE]             wait for process $job, which must exit with RC; FILE has its stderr ($dir/err)
+#   serve_python MODULE...           from here on, quick_python forks a Python that has imported these modules
+#   quick_python ARG...              like "$PYTHON" ARG..., where ARG is a script, - or -c CODE; with served=no, it
+#                                    starts a Python (tests/lib/python_server.py)
+#   tool_python SCRIPT COMMAND ARG...  quick_python, but the first start of each COMMAND also tests its imports
 #   in_python WHAT [ARG...] <<CODE   run CODE in $PYTHON with the modules of scripts/; an exception is a failure of WHAT
 #   inner_make ARG...                run make in the build folder, independent of an outer make
 #   own_matplotlib                   ignore the user's matplotlib settings and display from here on
@@ -31,6 +35,7 @@ set -eu
 own_folder
 checks=0 failures=0
 : "${PYTHON:=python3}"
+served=no started=' '
 
 complain() {
   echo "failed: $*"
@@ -212,11 +217,34 @@ ended() {
 held_process() { cut -d ' ' -f 1 "$dir/hold/held.$1"; }
 held_parent() { cut -d ' ' -f 2 "$dir/hold/held.$1"; }
 
+serve_python() {
+  env -u PYTHONPATH "$PYTHON" "$abs_top_srcdir/tests/lib/python_server.py" \
+    serve "$dir" $$ "$abs_top_srcdir/scripts" "$@" </dev/null
+  served=yes
+}
+
+quick_python() {
+  if test "$served" = no; then
+    "$PYTHON" "$@"
+  else
+    "$PYTHON" -I -S "$abs_top_srcdir/tests/lib/python_server.py" ask "$dir" "$@"
+  fi
+}
+
+tool_python() {
+  local served=$served
+  case $started in
+  *" ${2-} "*) ;;
+  *) started+="${2-} " served=no ;;
+  esac
+  quick_python "$@"
+}
+
 in_python() {
   local what=$1
   shift
   checks=$((checks + 1))
-  PYTHONPATH=$abs_top_srcdir/scripts "$PYTHON" - "$@" >"$dir/why" 2>&1 || complain "$what: $(tail -n 1 "$dir/why")"
+  PYTHONPATH=$abs_top_srcdir/scripts quick_python - "$@" >"$dir/why" 2>&1 || complain "$what: $(tail -n 1 "$dir/why")"
 }
 
 own_matplotlib() {

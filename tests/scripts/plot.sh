@@ -12,20 +12,22 @@ done
 # One thread unless a run sets another number.
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 own_matplotlib
+serve_python matplotlib.backends.backend_{agg,svg} matplotlib.{figure,ticker} h5py PIL.GifImagePlugin \
+  plots.{animation,convergence,fields,ladders,levels,scaling}
 plot=$abs_top_srcdir/scripts/plot.py
 
 # draw ARG...: plot.py must end with 0, at least one line on stdout, and nothing on stderr.
 draw() {
   checks=$((checks + 1))
   rc=0
-  "$PYTHON" "$plot" "$@" >"$dir/said" 2>"$dir/err" || rc=$?
+  tool_python "$plot" "$@" >"$dir/said" 2>"$dir/err" || rc=$?
   if test "$rc" -ne 0 || test -s "$dir/err"; then complain "plot.py $*: exit code $rc, $(cat "$dir/err")"; fi
   test -s "$dir/said" || complain "plot.py $* prints nothing"
 }
 
 # right ARG...: a check of tests/scripts/plots.py must pass.
 right() {
-  "$PYTHON" "$abs_top_srcdir/tests/scripts/plots.py" "$@" >"$dir/why" 2>&1 || complain "$*: $(tail -n 1 "$dir/why")"
+  quick_python "$abs_top_srcdir/tests/scripts/plots.py" "$@" >"$dir/why" 2>&1 || complain "$*: $(tail -n 1 "$dir/why")"
 }
 
 # shows FILE TEXT...: the SVG must contain each TEXT.
@@ -41,7 +43,7 @@ refuse() {
   shift 2
   checks=$((checks + 1))
   rc=0
-  (cd "$dir/empty" && "$PYTHON" "$plot" "$@") >"$dir/said" 2>"$dir/err" || rc=$?
+  (cd "$dir/empty" && quick_python "$plot" "$@") >"$dir/said" 2>"$dir/err" || rc=$?
   one_error plot.py "$want" "$pattern" "$@"
   if test -n "$(ls -A "$dir/empty")"; then complain "plot.py $* left $(ls "$dir/empty")"; fi
 }
@@ -170,7 +172,7 @@ draw slice spoilt.hdf --at=0.5 -o t.png
 refuse 3 'spoilt.hdf cannot be read as a dump' slice "$dir/spoilt.hdf" --at=1
 
 # Output to a pipe works. Output through a circular link, to the file of stdout or to a read-only file is refused.
-"$PYTHON" "$plot" slice cell.hdf --at=0.5 -o t.png --data=/dev/stdout | sed '/^t.png:/d' >piped.csv
+quick_python "$plot" slice cell.hdf --at=0.5 -o t.png --data=/dev/stdout | sed '/^t.png:/d' >piped.csv
 draw slice cell.hdf --at=0.5 -o t.png --data=t.csv
 cmp -s t.csv piped.csv || complain 'a table written to a pipe differs'
 ln -s circle circle.csv
@@ -368,11 +370,11 @@ ok 1 --dry-run 4 1 --quiet --json="$dir/plan.json"
 refuse 3 'plan.json is a plan; use the report of a run' levels "$dir/plan.json"
 head -c 100000 cell.hdf >half.hdf
 refuse 3 'half.hdf cannot be read as a dump' slice "$dir/half.hdf"
-"$PYTHON" -c 'import h5py; h5py.File("empty.hdf", "w").close()'
+quick_python -c 'import h5py; h5py.File("empty.hdf", "w").close()'
 refuse 3 'is not a dump of hpgmg-fv' slice "$dir/empty.hdf"
-"$PYTHON" -c 'import h5py; h5py.File("marked.hdf", "r+")["HPGMG"].attrs["complete"] = [0]'
+quick_python -c 'import h5py; h5py.File("marked.hdf", "r+")["HPGMG"].attrs["complete"] = [0]'
 refuse 3 'marked.hdf is incomplete' convergence "$dir/marked.hdf"
-"$PYTHON" -c 'import h5py; h5py.File("marked.hdf", "r+")["HPGMG"].attrs["format_version"] = [9]'
+quick_python -c 'import h5py; h5py.File("marked.hdf", "r+")["HPGMG"].attrs["format_version"] = [9]'
 refuse 3 'has format_version 9' slice "$dir/marked.hdf"
 
 # Strings with Matplotlib markup or invalid UTF-8, and numbers that overflow scales.
@@ -403,7 +405,7 @@ sed "s|\"smoother\": \"[^\"]*\"|\"smoother\": \"日本$(printf '%05000d' 0)\"|" 
 draw levels strange.json -o t.png
 cp cell.hdf values.hdf
 for values in 1e308 -1e308 5e-324 'float("nan")' 'np.resize([1e308, -1e308, np.inf, 0], (32, 32, 32))'; do
-  "$PYTHON" -c "import h5py, numpy as np; h5py.File('values.hdf', 'r+')['VTKHDF/CellData/u'][...] = $values"
+  quick_python -c "import h5py, numpy as np; h5py.File('values.hdf', 'r+')['VTKHDF/CellData/u'][...] = $values"
   draw slice values.hdf -o t.png
   draw slice values.hdf --log -o t.png
 done
@@ -411,14 +413,15 @@ refuse 2 'the largest possible limit is 1e\+150' slice "$dir/cell.hdf" --limits=
 refuse 2 'a logarithmic scale needs a lower limit of at least 1e-150' slice "$dir/cell.hdf" --log --limits=1e-200,1
 for wrong in 'cells = [float("inf")]' 'smooths = np.array([])' 'residual_norms = b"few"' 'f_norm = h5py.Empty("f8")'; do
   cp cell.hdf wrong.hdf
-  "$PYTHON" -c "import h5py, numpy as np; h5py.File('wrong.hdf', 'r+')['HPGMG'].attrs['${wrong%% =*}'] = ${wrong#*= }"
+  quick_python -c "import h5py, numpy as np; h5py.File('wrong.hdf', 'r+')['HPGMG'].attrs['${wrong%% =*}'] = ${wrong#*= }"
   refuse 3 'wrong.hdf cannot be read as a dump' convergence "$dir/wrong.hdf"
 done
 cp cell.hdf wrong.hdf
-"$PYTHON" -c 'import h5py; h5py.File("wrong.hdf", "r+").create_group("VTKHDF/CellData/group")'
+quick_python -c 'import h5py; h5py.File("wrong.hdf", "r+").create_group("VTKHDF/CellData/group")'
 refuse 3 'wrong.hdf cannot be read as a dump' slice "$dir/wrong.hdf" --field=group
 
-# plot.py names missing modules.
+# plot.py names missing modules. From here on, every start is a real one.
+served=no
 mkdir none
 for module in matplotlib h5py; do
   echo 'raise ImportError' >none/$module.py
