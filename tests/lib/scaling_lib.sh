@@ -2,6 +2,7 @@
 # Functions for tests of scripts/scaling, in addition to tests/lib/cli_lib.sh. Source this file.
 #
 #   need_python MODULE...    skip the test if $PYTHON is older than 3.9 or lacks one of the modules
+#                            From there on, quick_python is quick for the tool
 #   scaling ARG...           run the tool; exit code in $rc, output in $dir/said and $dir/err
 #   good ARG...              run the tool; it must end with 0 and no error
 #   refuse RC PATTERN ARG... run the tool; it must end with RC and one error line that matches PATTERN
@@ -39,6 +40,8 @@ need_python() {
   for module; do
     "$PYTHON" -c "import $module" 2>/dev/null || skip_test "$PYTHON has no $module (python3-$module)"
   done
+  serve_python matplotlib.backends.backend_agg matplotlib.{figure,ticker} scipy.optimize \
+    concurrent.futures.thread gpus plots.{model,scaling} studies.{collect,forecast,jobs,model_report,plan,progress}
 }
 
 small_study() {
@@ -62,7 +65,7 @@ INI
 scaling() {
   checks=$((checks + 1))
   rc=0
-  "$PYTHON" "$tool" "$@" >"$dir/said" 2>"$dir/err" </dev/null || rc=$?
+  tool_python "$tool" "$@" >"$dir/said" 2>"$dir/err" </dev/null || rc=$?
 }
 
 good() {

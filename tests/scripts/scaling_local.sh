@@ -211,7 +211,7 @@ if "$PYTHON" -c 'import matplotlib' 2>/dev/null && have_mpi; then
   plan two.ini
   good submit two
   mkdir home tmp
-  (unset MPLCONFIGDIR XDG_CACHE_HOME XDG_CONFIG_HOME && HOME=$dir/home TMPDIR=$dir/tmp scaling plot two) || true
+  (served=no && unset MPLCONFIGDIR XDG_CACHE_HOME XDG_CONFIG_HOME && HOME=$dir/home TMPDIR=$dir/tmp scaling plot two) || true
   test -s two/scaling.png || complain 'no picture'
   refuse 2 'x.jpg: the name of a picture must end in .png, .svg, .pdf' plot two --output=x.jpg
   test -z "$(find home tmp -mindepth 1 | tee left)" || complain "plot left files: $(cat left)"

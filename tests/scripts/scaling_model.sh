@@ -15,13 +15,13 @@ study() {
   shift
   printf '%s\n' '[study]' "kind = ${study_kind:-weak}" "nodes = ${study_nodes:-1, 2, 4, 8}${more_nodes:-}" 'repeats = 2' "$@" >"$name.ini"
   good plan "$name.ini" --system=local --program="$planner"
-  "$PYTHON" "$model" make "$name" "$planner" "${noise:-0}" || complain "$name: no runs"
+  quick_python "$model" make "$name" "$planner" "${noise:-0}" || complain "$name: no runs"
 }
 
 # costs FOLDER: the printed costs equal those that the runs were made of.
 costs() {
   checks=$((checks + 1))
-  "$PYTHON" "$model" costs "$1" >want
+  quick_python "$model" costs "$1" >want
   awk 'NR == FNR { want[$1] = $2; n++; next }
     { split($1, name, "."); if ($1 in want) name[1] = $1 }
     /^held back/ { exit }
@@ -60,7 +60,7 @@ column() {
 
 # truth FOLDER RANKS OPTION...: true seconds of a solve.
 truth() {
-  "$PYTHON" "$model" truth "$1" "$planner" "${@:2}"
+  quick_python "$model" truth "$1" "$planner" "${@:2}"
 }
 
 study cpu '[node]' 'ranks = 1' '[problem]' 'log2-box-dim = 4' 'boxes-per-rank = 512'
@@ -195,7 +195,7 @@ assert len(caches) > 1, caches
 PY
 
 # Pictures, if matplotlib is available: invisible parts have no entry in the legend.
-if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
+if quick_python -c 'import matplotlib' 2>/dev/null; then
   test "$(head -c 4 cpu/model.png | tail -c 3)" = PNG || complain 'no picture'
   in_python 'the picture' <<'PY'
 from types import SimpleNamespace as Some
