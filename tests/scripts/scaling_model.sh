@@ -7,6 +7,16 @@
 need_python numpy scipy
 model=$abs_top_srcdir/tests/scripts/scaling_model.py
 cd "$dir" || exit 1
+# Models ask for the same plans again and again. Here a plan depends only on the arguments, so keep its text.
+mkdir plans
+cat >kept_planner <<SH
+#!/bin/bash
+plan="$dir/plans/\${*//\//_}"
+test -e "\$plan" || { "$planner" "\$@" >"\$plan.\$\$" && mv "\$plan.\$\$" "\$plan"; } || exit
+echo "\$(<"\$plan")"
+SH
+chmod +x kept_planner
+planner=$dir/kept_planner
 
 # study NAME LINE...: plan a study in the folder NAME and make its runs. Variables: study_kind (weak), study_nodes
 # (1, 2, 4, 8), more_nodes, noise (0).
