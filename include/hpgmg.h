@@ -56,9 +56,9 @@ typedef enum {
 typedef struct {
   hpgmg_reason_t reason;
   int cycles;
-  double residual; /**< max|f - A u| after the last cycle, times the volume of a cell by the mean
-                      one. f is without its mean if u is determined only up to a constant, and holds
-                      the values of conditions */
+  double residual; /**< max|f - A u| of u after the last cycle, computed anew with --krylov=cg;
+                      times the volume of a cell by the mean one. f is without its mean if u is
+                      determined only up to a constant, and holds the values of conditions */
   double relative; /**< residual by max|f|; residual if f = 0 */
 } hpgmg_info_t;
 
@@ -67,10 +67,11 @@ typedef struct {
   int32_t lo[3], n[3];
 } hpgmg_box_t;
 
-/** Doubles, one per cell or face of a box; NULL if the box is empty. Element (i, j, k), counted
- * from the first one of the box, is data[i stride[0] + j stride[1] + k stride[2]]; with strides of
- * 0 an input has one value. In host memory, or in the memory of the solver's GPU: the library finds
- * out which. */
+/** Doubles, one per cell or face of a box; NULL if the box is empty.
+ *
+ *  Element (i, j, k), counted from the first one of the box, is data[i stride[0] + j stride[1] +
+ *  k stride[2]]; with strides of 0 an input has one value. In host memory, or in the memory of the
+ *  solver's GPU: the library finds out which. */
 typedef struct {
   double *data;
   ptrdiff_t stride[3];
@@ -93,8 +94,8 @@ typedef struct {
 
 typedef struct hpgmg_solver hpgmg_solver_t;
 
-/** A message, one line without line break. It ends with the rank if several ranks may report it.
- * The function must not call the library. */
+/** Takes a message: one line, without line break. It ends with the rank if several ranks may
+ *  report it. The function must not call the library. */
 typedef void (*hpgmg_log_t)(void *data, const char *text);
 
 /** Arguments of hpgmg_create; start from hpgmg_options(). */
@@ -141,9 +142,7 @@ HPGMG_API hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solv
 
 /** Replace beta and alpha, and set up the levels.
  *
- *  The values are copied. If a side has Robin's condition or a value other than 0, the solver keeps
- *  a copy in the memory of the array, and sets up the levels in each solve. After
- * HPGMG_BAD_ARGUMENT the solver is as before.
+ *  The values are copied. After HPGMG_BAD_ARGUMENT the solver is as before.
  *  @return HPGMG_OK, HPGMG_BAD_ARGUMENT (values too, by name and place), HPGMG_NO_MEMORY,
  *          HPGMG_FAILED */
 HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
@@ -155,9 +154,8 @@ HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
  *  memory and info = NULL, it only enqueues its work, after that of options.stream; later work on
  *  this stream then waits for u. So it can be captured in a CUDA graph, which is valid until the
  *  coefficients change or the solver is destroyed. This needs one rank, all levels on its GPU
- *  (--cpu-below=0), sides without values, and an A that is not singular;
- * else the call returns when it has finished, or fails if the stream is being captured. The values
- * of f are not checked then.
+ *  (--cpu-below=0), sides without values, and an A that is not singular. Else the call returns when
+ *  it has finished, or fails if the stream is being captured. Values of f are not checked then.
  *  @param[in]  f     in cells, an array for each box of this rank: averages of fv2 and fv4, values
  *                    at centers of 7pt; not changed
  *  @param[out] u     in cells, an array for each box. Ghosts around a box are not written. Also the

@@ -185,67 +185,6 @@ static mg_status_t agree_on_beta(const hpgmg_solver_t *s, const hpgmg_array_t *c
   return mg_error(MG_ERR_USAGE, "some ranks give beta and others cell_beta");
 }
 
-/* --- copies --------------------------------------------------------------------------------------
- */
-
-static void free_copies(hpgmg_solver_t *s, mg_copies_of_arrays_t *c) {
-  for (int n = 0; n < c->n; n++)
-    if (c->item[n].on_device)
-      s->h->level[0].backend->release(c->item[n].memory, c->item[n].bytes, MG_SPACE_LEVEL);
-    else
-      free(c->item[n].memory);
-  free(c->item), free(c->array);
-  *c = (mg_copies_of_arrays_t){NULL, NULL, 0};
-}
-
-/* Copy an array of n[0] n[1] n[2] elements. */
-static mg_status_t copy_array(hpgmg_solver_t *s, mg_copies_of_arrays_t *c, const int32_t n[3],
-                              const hpgmg_array_t *from, hpgmg_array_t *to) {
-  const bool on_device = mg_boxes_on_device(s->boxes, from);
-  const mg_backend_t *backend = on_device ? s->h->level[0].backend : &mg_backend_cpu;
-  const size_t bytes = (size_t)mg_volume(n) * sizeof(double);
-  void *memory;
-  MG_TRY(backend->alloc(bytes, MG_SPACE_LEVEL, &memory));
-  c->item[c->n].memory = memory;
-  c->item[c->n].bytes = bytes;
-  c->item[c->n++].on_device = on_device;
-  *to = (hpgmg_array_t){memory, {1, n[0], (ptrdiff_t)n[0] * n[1]}};
-  const mg_strided_t x = {from->data, {from->stride[0], from->stride[1], from->stride[2]}},
-                     y = {memory, {to->stride[0], to->stride[1], to->stride[2]}};
-  MG_TRY(backend->arrays.copy(n, &x, &y));
-  return backend->queue.wait ? backend->queue.wait() : MG_OK;
-}
-
-static mg_status_t copy_arrays(hpgmg_solver_t *s, const hpgmg_array_t *const *field,
-                               mg_copies_of_arrays_t *c) {
-  const int n = mg_boxes_count(s->boxes);
-  MG_TRY(mg_new(&c->array, (int64_t)n * MG_API_F, "copies of coefficients"));
-  MG_TRY(mg_new(&c->item, (int64_t)n * MG_API_F, "copies of coefficients"));
-  for (int f = 0; f < MG_API_F; f++)
-    for (int box = 0; field[f] && box < n; box++) {
-      const mg_cuboid_t part = part_of(s, f, box);
-      if (mg_volume(part.n) > 0)
-        MG_TRY(copy_array(s, c, part.n, &field[f][box], &c->array[f * n + box]));
-    }
-  return MG_OK;
-}
-
-/* Replace the coefficients by copies, for later set-ups. */
-static mg_status_t keep(hpgmg_solver_t *s, const hpgmg_array_t *const *field) {
-  mg_copies_of_arrays_t copies = {NULL, NULL, 0};
-  const mg_status_t status = mg_comm_agree(copy_arrays(s, field, &copies));
-  if (status != MG_OK) {
-    free_copies(s, &copies);
-    return status;
-  }
-  free_copies(s, &s->copies);
-  s->copies = copies;
-  for (int f = 0; f < MG_API_F; f++)
-    s->field[f] = field[f] ? &copies.array[f * mg_boxes_count(s->boxes)] : NULL;
-  s->ready = false;
-  return MG_OK;
-}
-
 /* --- set-up --------------------------------------------------------------------------------------
  */
 
@@ -266,7 +205,6 @@ mg_status_t mg_api_create_coefficients(hpgmg_solver_t *s) {
 }
 
 void mg_api_free_coefficients(hpgmg_solver_t *s) {
-  if (s->h) free_copies(s, &s->copies);
   free(s->ones);
 }
 
@@ -287,6 +225,31 @@ static mg_status_t load_cell_beta(hpgmg_solver_t *s) {
   return mg_fill(level, MG_U, 0.0);
 }
 
+static mg_status_t load(void *data, mg_hierarchy_t *h) {
+  hpgmg_solver_t *s = data;
+  (void)h;
+  if (s->by_cells)
+    MG_TRY(load_cell_beta(s));
+  else
+    for (int d = 0; d < 3; d++)
+      MG_TRY(load_faces(s, d));
+  if (!s->has_alpha) return MG_OK;
+  return mg_boxes_store(s->boxes, s->field[MG_API_ALPHA], MG_CELLS, MG_ALPHA);
+}
+
+mg_status_t mg_api_set_up(hpgmg_solver_t *s) {
+  const mg_problem_source_t source = {.load = load, .data = s, .sets_coefficients = true};
+  s->ready = s->usable = false;   /* until all is set up */
+  mg_hierarchy_free_graphs(s->h); /* they hold constants of the smoothers */
+  MG_TRY(mg_problem_set_from(s->h, &source));
+  MG_TRY(mg_comm_agree_or_end(mg_graph_capture(s->h, 0)));
+  s->can_enqueue = s->h->graph[0][MG_KIND_FIRST] && mg_comm_size(mg_comm_world()) == 1 &&
+                   !mg_params_has_wall_values(&s->params) &&
+                   !mg_is_singular(&s->h->level[0].store.view);
+  s->ready = s->usable = true;
+  return MG_OK;
+}
+
 /* A solver and the right-hand side that it is given. */
 typedef struct {
   hpgmg_solver_t *s;
@@ -295,33 +258,8 @@ typedef struct {
 
 static mg_status_t load_f(void *data, mg_hierarchy_t *h) {
   const given_t *g = data;
-  if (!g->f) return mg_fill(&h->level[0], MG_F, 0.0);
+  (void)h;
   return mg_boxes_store(g->s->boxes, g->f, MG_CELLS, MG_F);
-}
-
-static mg_status_t load(void *data, mg_hierarchy_t *h) {
-  const given_t *g = data;
-  hpgmg_solver_t *s = g->s;
-  if (s->by_cells)
-    MG_TRY(load_cell_beta(s));
-  else
-    for (int d = 0; d < 3; d++)
-      MG_TRY(load_faces(s, d));
-  if (s->has_alpha) MG_TRY(mg_boxes_store(s->boxes, s->field[MG_API_ALPHA], MG_CELLS, MG_ALPHA));
-  return load_f(data, h);
-}
-
-mg_status_t mg_api_set_up(hpgmg_solver_t *s, const hpgmg_array_t *f) {
-  given_t given = {s, f};
-  s->ready = s->usable = false;   /* until all is set up */
-  mg_hierarchy_free_graphs(s->h); /* they hold constants of the smoothers */
-  MG_TRY(mg_problem_set_from(s->h, &(mg_problem_source_t){load, &given, NULL, true, true}));
-  MG_TRY(mg_comm_agree_or_end(mg_graph_capture(s->h, 0)));
-  s->can_enqueue = s->h->graph[0][MG_KIND_FIRST] && mg_comm_size(mg_comm_world()) == 1 &&
-                   !mg_params_has_wall_values(&s->params) &&
-                   !mg_is_singular(&s->h->level[0].store.view);
-  s->ready = s->usable = true;
-  return MG_OK;
 }
 
 mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t *f) {
@@ -336,14 +274,9 @@ mg_status_t mg_api_set_coefficients(hpgmg_solver_t *s, const hpgmg_coefficients_
   bool by_cells = false;
   MG_TRY(mg_comm_agree(check_given(s, field)));
   MG_TRY(mg_comm_agree(agree_on_beta(s, field, &by_cells)));
-  if (mg_params_has_wall_values(&s->params)) {
-    MG_TRY(keep(s, field));
-    s->by_cells = by_cells;
-    return MG_OK;
-  }
   s->by_cells = by_cells;
   memcpy(s->field, field, sizeof field);
-  const mg_status_t status = mg_api_set_up(s, NULL);
+  const mg_status_t status = mg_api_set_up(s);
   s->by_cells = false;
   set_to_1(s); /* the caller's arrays may end */
   return status;

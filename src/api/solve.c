@@ -6,13 +6,6 @@
 #include "level/ops.h"
 #include <math.h>
 
-/* With conditions that are not 0, f and beta at the walls are set up together. */
-static mg_status_t set_up(hpgmg_solver_t *s, const hpgmg_array_t *f) {
-  if (mg_params_has_wall_values(&s->params)) return mg_api_set_up(s, f);
-  if (!s->ready) MG_TRY(mg_api_set_up(s, NULL));
-  return mg_api_set_rhs(s, f);
-}
-
 static hpgmg_reason_t reason_of(const hpgmg_solver_t *s, mg_status_t status, double relative) {
   return status == MG_ERR_DIVERGED                ? HPGMG_DIVERGED
          : s->cycles > 0 || s->params.rtol == 0.0 ? HPGMG_CYCLES_DONE
@@ -70,7 +63,8 @@ static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_
                          hpgmg_info_t *info) {
   mg_history_t history = {.n_cycles = 0};
   double f_norm;
-  MG_TRY(set_up(s, f));
+  if (!s->ready) MG_TRY(mg_api_set_up(s));
+  MG_TRY(mg_api_set_rhs(s, f));
   MG_TRY(mg_problem_restrict_rhs(s->h, 0, &f_norm));
   MG_TRY(check_f(s, f, f_norm));
   if (s->has_guess) MG_TRY(load_guess(s, u));

@@ -14,17 +14,6 @@ enum { MG_API_MESSAGE = 1024 };
 /* Fields that the caller gives, after beta on the faces normal to 0, 1 and 2. */
 enum { MG_API_ALPHA = 3, MG_API_CELL_BETA, MG_API_F, MG_API_U, MG_API_FIELDS };
 
-/* Copies of the caller's coefficients, each in memory of the same kind. */
-typedef struct {
-  hpgmg_array_t *array; /* MG_API_F fields of all boxes */
-  struct {
-    void *memory;
-    size_t bytes;
-    bool on_device;
-  } * item;
-  int n;
-} mg_copies_of_arrays_t;
-
 struct hpgmg_solver {
   hpgmg_solver_t *next; /* of those that exist */
   hpgmg_log_t log;
@@ -38,9 +27,8 @@ struct hpgmg_solver {
   mg_axes_t axes;
   mg_hierarchy_t *h;
   mg_boxes_t *boxes;
-  const hpgmg_array_t *field[MG_API_F]; /* `ones`, the caller's during a call, or copies */
+  const hpgmg_array_t *field[MG_API_F]; /* `ones`, or the caller's during a call */
   hpgmg_array_t *ones;                  /* for each box an array of the value 1 */
-  mg_copies_of_arrays_t copies;
   void *stream;
   bool by_cells;    /* beta is that of cells */
   bool has_alpha;   /* the caller gives alpha */
@@ -60,9 +48,8 @@ void mg_api_free_coefficients(hpgmg_solver_t *s);
  *  functions below. */
 MG_MUST_CHECK mg_status_t mg_api_set_coefficients(hpgmg_solver_t *s, const hpgmg_coefficients_t *c);
 
-/** Set up the levels with s->field.
- *  @param[in] f  right-hand side; NULL: 0 */
-MG_MUST_CHECK mg_status_t mg_api_set_up(hpgmg_solver_t *s, const hpgmg_array_t *f);
+/** Set up the levels with s->field. */
+MG_MUST_CHECK mg_status_t mg_api_set_up(hpgmg_solver_t *s);
 
 /** Set the right-hand side of levels that are set up. */
 MG_MUST_CHECK mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t *f);

@@ -118,6 +118,9 @@ typedef struct mg_hierarchy {
   /** Captured graphs of whole cycles from a level down (mg_graph_capture). NULL: run each operation
    *  separately. */
   mg_graph_t *graph[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
+  double
+      *wall_beta[2]; /**< saved betas on walls, and room to exchange them (wall_betas.h), or NULL */
+  size_t wall_bytes; /**< of each */
   bool captured; /**< an application captures the operations in its own graph: use none of these */
 } mg_hierarchy_t;
 

@@ -8,6 +8,7 @@
 #include "level/smooth.h"
 #include "level/transfer.h"
 #include "solver/coarse_cycle.h"
+#include "solver/wall_betas.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -231,34 +232,53 @@ static mg_status_t lower_coefficients(mg_hierarchy_t *h) {
 }
 
 /* What the condition on a side adds to the finest level. */
-static mg_status_t set_wall(mg_hierarchy_t *h, const mg_problem_source_t *source, int d, int side) {
+static mg_status_t set_wall(mg_hierarchy_t *h, const mg_problem_source_t *source, int d, int side,
+                            bool with_alpha) {
   const mg_level_t *level = &h->level[0];
   const bool varies = h->params.side_varies[d][side];
   const int32_t at = side == 0 ? 0 : level->plan->layout.n[d] - 1;
   if (mg_params_is_periodic(&h->params, d)) return MG_OK;
   if (varies) MG_TRY(source->load_wall(source->data, h, d, side));
   if (!level->comm) return MG_OK;
-  return level->backend->set_wall(&level->store.view, d, side, &h->params.condition[d][side],
+  mg_view_t v = level->store.view;
+  v.alpha_varies = v.alpha_varies && with_alpha;
+  return level->backend->set_wall(&v, d, side, &h->params.condition[d][side],
                                   mg_plan_width(level->plan, &h->params, 0, d, at),
                                   varies ? MG_U : MG_NO_VECTOR);
 }
 
-static mg_status_t set_walls(mg_hierarchy_t *h, const mg_problem_source_t *source) {
-  if (!mg_params_has_wall_values(&h->params)) return MG_OK;
+static mg_status_t set_walls(mg_hierarchy_t *h, const mg_problem_source_t *source,
+                             bool with_alpha) {
   for (int d = 0; d < 3; d++)
     for (int side = 0; side < 2; side++)
-      MG_TRY(set_wall(h, source, d, side));
+      MG_TRY(set_wall(h, source, d, side, with_alpha));
+  return MG_OK;
+}
+
+/* Betas have no factors yet, and those of Neumann walls are not closed. */
+static mg_status_t set_walls_first(mg_hierarchy_t *h, const mg_problem_source_t *source) {
+  if (!mg_params_has_wall_values(&h->params)) return MG_OK;
+  if (source && source->sets_coefficients) MG_TRY(mg_wall_betas_save(h));
+  MG_TRY(set_walls(h, source, true));
   return mg_fill(&h->level[0], MG_U, 0.0);
+}
+
+static mg_status_t set_walls_again(mg_hierarchy_t *h) {
+  if (!mg_params_has_wall_values(&h->params)) return MG_OK;
+  MG_TRY(mg_wall_betas_swap(h));
+  MG_TRY(set_walls(h, NULL, false));
+  return mg_wall_betas_swap(h);
 }
 
 /* f, alpha and beta of the finest level, as they are stored. */
 static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *source) {
   mg_level_t *level = &h->level[0];
-  if (!source || !source->sets_betas) MG_TRY(set_finest(&h->params, level));
+  const bool rhs_follows = source && source->sets_coefficients;
+  if (!rhs_follows) MG_TRY(set_finest(&h->params, level));
   if (h->params.alpha_varies)
     MG_TRY(mg_fill(level, MG_ALPHA, mg_params_has_cells(&h->params) ? level->store.view.a : 1.0));
   if (source) MG_TRY(source->load(source->data, h));
-  MG_TRY(set_walls(h, source));
+  MG_TRY(set_walls_first(h, source));
   for (int d = 0; d < 3; d++)
     MG_TRY(mg_metric_apply(h, 0, MG_BETA_I + d));
   MG_TRY(mg_metric_apply(h, 0, MG_F));
@@ -267,7 +287,7 @@ static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *sour
   else if (level->plan->vectors & 1u << MG_ALPHA)
     MG_TRY(mg_metric_volumes(h, 0, MG_ALPHA)); /* for mg_set_mean */
   MG_TRY(close_neumann_walls(level));
-  return remove_rhs_mean(h, source && source->sets_f);
+  return rhs_follows ? MG_OK : remove_rhs_mean(h, source && source->sets_f);
 }
 
 static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source) {
@@ -295,6 +315,7 @@ mg_status_t mg_problem_set(mg_hierarchy_t *h) {
 static mg_status_t set_rhs(mg_hierarchy_t *h, mg_status_t (*load)(void *, mg_hierarchy_t *),
                            void *data) {
   MG_TRY(load(data, h));
+  MG_TRY(set_walls_again(h));
   MG_TRY(mg_metric_apply(h, 0, MG_F));
   return remove_rhs_mean(h, true);
 }

@@ -25,15 +25,17 @@ typedef struct {
   mg_status_t (*load)(void *data, mg_hierarchy_t *h);
   void *data;
   mg_status_t (*load_wall)(void *data, mg_hierarchy_t *h, int d, int side);
-  bool sets_f;     /**< `load` sets MG_F */
-  bool sets_betas; /**< and all betas, so that the built-in problem is not filled in before */
+  bool sets_f; /**< `load` sets MG_F */
+  /** `load` sets all betas, and mg_problem_set_rhs is called afterwards. The built-in problem is
+   * not filled in, and there are no `load_wall` and side_varies. */
+  bool sets_coefficients;
 } mg_problem_source_t;
 
 /** Like mg_problem_set, with a source; NULL for none.
  *  @return status of mg_problem_set or of `load` */
 MG_MUST_CHECK mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source);
 
-/** Replace only the right-hand side of a problem whose conditions all have the value 0.
+/** Replace only the right-hand side of a problem that was set with sets_coefficients.
  *  @param[in] load  sets MG_F, without factors
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE, or the status of `load`, the same on every rank */
 MG_MUST_CHECK mg_status_t mg_problem_set_rhs(mg_hierarchy_t *h,
