@@ -261,8 +261,8 @@ python_style() {
     echo 'ruff could not be installed from PyPI'
     exit 77
   fi
-  (cd "$top" && "$ruff" check --no-cache inputs python scripts tests &&
-    "$ruff" format --no-cache --check inputs python scripts tests)
+  (cd "$top" && "$ruff" check --no-cache examples inputs python scripts tests &&
+    "$ruff" format --no-cache --check examples inputs python scripts tests)
 }
 
 # List all bash and sh scripts, by first line or name, except tests/scripts/scaling/*.jobs: each of them holds

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# python: pip installs the Python package into a temporary folder. It solves and reports errors (python.py), prints the
-# same line as examples/poisson.c, and has every digit of the program's report (report.py: norms of h, 2h and 4h, error,
-# order). Runs $PYTHON; skips without NumPy or the shared library.
+# python: pip installs the Python package into a temporary folder. It solves and reports errors (python.py), has every
+# digit of the program's report (report.py: norms of h, 2h and 4h, error, order), and examples/poisson.py prints the line
+# of examples/poisson.c. Runs $PYTHON; skips without NumPy or the shared library.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
 library=$abs_top_builddir/libhpgmg.so
@@ -20,11 +20,12 @@ else
 fi
 
 "$PYTHON" "$abs_top_srcdir/tests/api/python.py" >"$dir/said" 2>&1 || complain "python.py: $(cat "$dir/said")"
+"$PYTHON" "$abs_top_srcdir/examples/poisson.py" >"$dir/said" 2>&1 || complain "poisson.py: $(cat "$dir/said")"
 # shellcheck disable=SC2086 # a compiler may have options
 ${CC:-cc} -o "$dir/poisson" "$abs_top_srcdir/examples/poisson.c" -I"$abs_top_srcdir/include" -L"$abs_top_builddir" \
   -lhpgmg || complain 'examples/poisson.c does not compile'
 solo "$dir/poisson" >"$dir/want" || complain 'poisson fails'
-diff "$dir/want" "$dir/said" || complain 'Python and examples/poisson.c print different lines'
+diff "$dir/want" "$dir/said" || complain 'examples/poisson.py and poisson.c print different lines'
 
 if have_feature HDF5 && have_feature jansson && "$PYTHON" -c 'import h5py' 2>/dev/null; then
   cd "$dir" || exit 1
