@@ -1,0 +1,47 @@
+# shellcheck shell=bash disable=SC2016,SC2154
+# examples: the programs of examples/ compile against the library, run, report errors, and have the right physics. heat
+# conserves its energy.
+# graph.cu needs nvcc and a GPU; python.sh, fortran.sh and scripts/examples.sh run the others. Runs $CC.
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+examples=$abs_top_srcdir/examples
+test -e "$abs_top_builddir/libhpgmg.so" || skip_test 'this build has no shared library'
+export LD_LIBRARY_PATH=$abs_top_builddir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v "${NVCC:-nvcc}" || true)
+link="-I$abs_top_srcdir/include -L$abs_top_builddir -lhpgmg -lm"
+
+# holds WHAT PROGRAM...: the awk program must find its condition in the output of the last run.
+holds() {
+  awk "${@:2}" "$dir/out" || complain "$1: $(cat "$dir/out")"
+}
+
+if test -n "$nvcc" && have_cuda; then
+  # shellcheck disable=SC2086 # words
+  "$nvcc" -o "$dir/graph" "$examples/graph.cu" $link || complain 'graph.cu does not compile'
+  exits 0 solo "$dir/graph"
+  grep -q '^sum of u in the middle: ' "$dir/out" || complain "graph: $(cat "$dir/out")"
+else
+  echo 'skipped: graph.cu needs nvcc and a GPU'
+fi
+cpu_only
+
+name=heat
+# shellcheck disable=SC2086 # words
+${CC:-cc} -std=c11 -O2 -Wall -Wextra -pedantic -Werror -o "$dir/$name" "$examples/$name.c" $link ||
+  complain "$name.c does not compile"
+exits 1 solo "$dir/$name" 3
+grep -q "^usage: $name " "$dir/err" || complain "$name 3: $(cat "$dir/err")"
+
+# A residual of at most 10^-10 times the largest f, which is 4, changes the mean by as much, and the mean is above 0.7.
+# Without sources the maximum falls.
+exits 0 solo "$dir/heat" 16 4
+holds heat '
+  $1 == "step" {
+    n++
+    if ($2 == 0) start = $4
+    else if ($6 >= maximum || $4 - start > 4e-10 * $2 || start - $4 > 4e-10 * $2) bad = 1
+    maximum = $6
+  }
+  END { exit n != 5 || start < 0.7 || bad }'
+grep -qx 'u is the same to the last bit' "$dir/out" || complain "heat: $(cat "$dir/out")"
+
+finish
