@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2016,SC2154
 # examples: the programs of examples/ compile against the library, run, report errors, and have the right physics. heat
-# conserves its energy.
+# conserves its energy; porous has the means of its layers.
 # graph.cu needs nvcc and a GPU; python.sh, fortran.sh and scripts/examples.sh run the others. Runs $CC.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 examples=$abs_top_srcdir/examples
@@ -24,12 +24,13 @@ else
 fi
 cpu_only
 
-name=heat
-# shellcheck disable=SC2086 # words
-${CC:-cc} -std=c11 -O2 -Wall -Wextra -pedantic -Werror -o "$dir/$name" "$examples/$name.c" $link ||
-  complain "$name.c does not compile"
-exits 1 solo "$dir/$name" 3
-grep -q "^usage: $name " "$dir/err" || complain "$name 3: $(cat "$dir/err")"
+for name in heat porous; do
+  # shellcheck disable=SC2086 # words
+  ${CC:-cc} -std=c11 -O2 -Wall -Wextra -pedantic -Werror -o "$dir/$name" "$examples/$name.c" $link ||
+    complain "$name.c does not compile"
+  exits 1 solo "$dir/$name" 3
+  grep -q "^usage: $name " "$dir/err" || complain "$name 3: $(cat "$dir/err")"
+done
 
 # A residual of at most 10^-10 times the largest f, which is 4, changes the mean by as much, and the mean is above 0.7.
 # Without sources the maximum falls.
@@ -43,5 +44,21 @@ holds heat '
   }
   END { exit n != 5 || start < 0.7 || bad }'
 grep -qx 'u is the same to the last bit' "$dir/out" || complain "heat: $(cat "$dir/out")"
+
+exits 0 solo "$dir/porous" 16 "$dir/plane"
+holds porous '
+  BEGIN {
+    n = split("1e-4 1 1e-2 10 1e-3 1 0.1 1e-4", K, " ")
+    for (i = 1; i <= n; i++) { sum += K[i]; inverse += 1 / K[i] }
+  }
+  function differ(x, y) { return x - y > 1e-8 * y || y - x > 1e-8 * y }
+  /^along/ { found++; bad += differ($4, sum / n) }
+  /^across/ { found++; bad += differ($4, n / inverse) }
+  /^through/ { found++; lenses = $4 }
+  $1 == "between" { found++; bad += lenses <= $2 || lenses >= $4 }
+  END { exit found != 4 || bad }'
+test "$(wc -l <"$dir/plane")" -eq 513 || complain "porous: $(wc -l <"$dir/plane") lines in the file"
+exits 1 solo "$dir/porous" 8 "$dir/missing/plane"
+grep -q '^porous: .*/missing/plane cannot be written$' "$dir/err" || complain "porous: $(cat "$dir/err")"
 
 finish
