@@ -9,12 +9,14 @@
 !
 ! Compile this file with the application: compilers do not read each other's module files.
 module hpgmg
-  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_f_pointer, c_funptr, c_int, &
-    c_int32_t, c_intptr_t, c_loc, c_null_char, c_null_funptr, c_null_ptr, c_ptr, c_size_t, c_sizeof
+  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_funptr, &
+    c_int, c_int32_t, c_int64_t, c_intptr_t, c_loc, c_null_char, c_null_funptr, c_null_ptr, c_ptr, &
+    c_size_t, c_sizeof
   implicit none
   private
-  public :: hpgmg_array, hpgmg_create, hpgmg_destroy, hpgmg_error, hpgmg_log_t, hpgmg_options, &
-    hpgmg_set_coefficients, hpgmg_solve, hpgmg_status_text, hpgmg_string, hpgmg_version
+  public :: hpgmg_array, hpgmg_create, hpgmg_destroy, hpgmg_error, hpgmg_log_t, hpgmg_memory, &
+    hpgmg_options, hpgmg_set_coefficients, hpgmg_solve, hpgmg_status_text, hpgmg_string, &
+    hpgmg_version
 
   integer, parameter, public :: HPGMG_VERSION_MAJOR = 0, HPGMG_VERSION_MINOR = 1
 
@@ -64,6 +66,7 @@ module hpgmg
 
   type, public :: hpgmg_solver_t
     type(c_ptr) :: handle = c_null_ptr
+    integer :: n_boxes = 0 ! of this rank
   end type hpgmg_solver_t
 
   ! options%log = c_funloc(such a subroutine of a module)
@@ -84,8 +87,8 @@ module hpgmg
     module procedure set_coefficients, set_coefficients_of_arrays
   end interface hpgmg_set_coefficients
 
-  ! (solver, f, u, info): f and u of one box, or arrays with an element for each box. info is
-  ! optional.
+  ! (solver, f, u, info): f and u of one box, or arrays with an element for each box. Without info, a
+  ! solve by number of cycles may only be enqueued on a GPU, as with NULL in C.
   interface hpgmg_solve
     module procedure solve, solve_box
   end interface hpgmg_solve
@@ -118,12 +121,16 @@ module hpgmg
     end function c_set_coefficients
 
     function c_solve(solver, f, u, info) bind(c, name='hpgmg_solve')
-      import :: c_int, c_ptr, hpgmg_array_t, hpgmg_info_t
-      type(c_ptr), value :: solver
-      type(hpgmg_array_t), intent(in) :: f(*), u(*)
-      type(hpgmg_info_t), intent(inout) :: info
+      import :: c_int, c_ptr
+      type(c_ptr), value :: solver, f, u, info
       integer(c_int) :: c_solve
     end function c_solve
+
+    subroutine c_memory(solver, bytes) bind(c, name='hpgmg_memory')
+      import :: c_int64_t, c_ptr
+      type(c_ptr), value :: solver
+      integer(c_int64_t), intent(out) :: bytes(2)
+    end subroutine c_memory
 
     function c_error(solver) bind(c, name='hpgmg_error')
       import :: c_ptr
@@ -204,6 +211,9 @@ contains
       handle = int(comm, c_int32_t)
       given%comm_f = c_loc(handle)
     end if
+    solver%n_boxes = given%n_boxes
+    if (.not. (c_associated(given%comm) .or. c_associated(given%comm_f))) &
+      solver%n_boxes = max(solver%n_boxes, 1)
     status = c_create(given, solver%handle)
   end function hpgmg_create
 
@@ -219,29 +229,33 @@ contains
     type(hpgmg_array_t), intent(in), contiguous, target, optional :: beta_i(:), beta_j(:), &
       beta_k(:), alpha(:), cell_beta(:)
     type(hpgmg_coefficients_t) :: coefficients
-    coefficients%beta = [list(beta_i), list(beta_j), list(beta_k)]
-    coefficients%alpha = list(alpha)
-    coefficients%cell_beta = list(cell_beta)
+    coefficients%beta = [list(solver, beta_i), list(solver, beta_j), list(solver, beta_k)]
+    coefficients%alpha = list(solver, alpha)
+    coefficients%cell_beta = list(solver, cell_beta)
     status = c_set_coefficients(solver%handle, coefficients)
   end function set_coefficients_of_arrays
 
-  ! The address of arrays; not null for those of a rank without boxes.
-  type(c_ptr) function list(arrays)
+  ! The address of arrays; not null for those of a rank without boxes. Null, which the library reports,
+  ! if there are fewer arrays than boxes.
+  type(c_ptr) function list(solver, arrays)
+    type(hpgmg_solver_t), intent(in) :: solver
     type(hpgmg_array_t), intent(in), contiguous, target, optional :: arrays(:)
     type(hpgmg_array_t), save, target :: none
     list = c_null_ptr
     if (.not. present(arrays)) return
+    if (size(arrays) < solver%n_boxes) return
     list = c_loc(none)
     if (size(arrays) > 0) list = c_loc(arrays)
   end function list
 
   integer(c_int) function solve(solver, f, u, info) result(status)
     type(hpgmg_solver_t), intent(in) :: solver
-    type(hpgmg_array_t), intent(in) :: f(:), u(:)
-    type(hpgmg_info_t), intent(out), optional :: info
-    type(hpgmg_info_t) :: done
-    status = c_solve(solver%handle, f, u, done)
-    if (present(info)) info = done
+    type(hpgmg_array_t), intent(in), contiguous, target :: f(:), u(:)
+    type(hpgmg_info_t), intent(out), target, optional :: info
+    type(c_ptr) :: c_info
+    c_info = c_null_ptr
+    if (present(info)) c_info = c_loc(info)
+    status = c_solve(solver%handle, list(solver, f), list(solver, u), c_info)
   end function solve
 
   integer(c_int) function solve_box(solver, f, u, info) result(status)
@@ -255,6 +269,13 @@ contains
     type(hpgmg_solver_t), intent(inout) :: solver
     call c_destroy(solver%handle)
   end subroutine hpgmg_destroy
+
+  ! Bytes of the levels on this rank: of the host, and of the GPU.
+  function hpgmg_memory(solver) result(bytes)
+    type(hpgmg_solver_t), intent(in) :: solver
+    integer(c_int64_t) :: bytes(2)
+    call c_memory(solver%handle, bytes)
+  end function hpgmg_memory
 
   function hpgmg_error(solver) result(text)
     type(hpgmg_solver_t), intent(in) :: solver

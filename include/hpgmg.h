@@ -1,14 +1,15 @@
 /* libhpgmg: geometric multigrid for a alpha u - b div(beta grad u) = f on structured grids.
  *
  * docs/algorithm.md defines the equation, the operators and the walls; docs/library.md has an
- * example. All functions but hpgmg_version, hpgmg_status_text and hpgmg_error are collective over
- * the communicator of the solver: every rank calls them in the same order. No function prints, ends
- * the program, or changes signal handlers.
+ * example. All functions but hpgmg_version, hpgmg_status_text, hpgmg_memory and hpgmg_error are
+ * collective over the communicator of the solver: every rank calls them in the same order. No
+ * function prints, ends the program, or changes signal handlers.
  *
  * There may be several solvers. A solver is for one thread at a time, outside of OpenMP's parallel
- * regions. Different threads may use different solvers at the same time; those on a GPU take turns.
- * With several ranks, this needs MPI_THREAD_MULTIPLE, and solvers are created and destroyed in the
- * same order on each rank. To create or destroy one, the thread must be one that may call MPI.
+ * regions. Different threads may use different solvers at the same time; those on a GPU take turns,
+ * on the same GPU, which each call makes the current device of its thread. With several ranks,
+ * threads need MPI_THREAD_MULTIPLE, and all calls that create, destroy or use a GPU have the same
+ * order on each rank. To create or destroy a solver, the thread must be one that may call MPI.
  *
  * A rank on which a call fails with HPGMG_NO_MEMORY or HPGMG_FAILED returns, but others may wait
  * for it: call MPI_Abort.
@@ -154,8 +155,10 @@ HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
  *  memory and info = NULL, it only enqueues its work, after that of options.stream; later work on
  *  this stream then waits for u. So it can be captured in a CUDA graph, which is valid until the
  *  coefficients change or the solver is destroyed. This needs one rank, all levels on its GPU
- *  (--cpu-below=0), sides without values, and an A that is not singular. Else the call returns when
- *  it has finished, or fails if the stream is being captured. Values of f are not checked then.
+ *  (--cpu-below=0), sides without values, axes that are not stretched, and an A that is not
+ * singular. Else the call returns when it has finished, or fails if the stream is being captured.
+ * Values of f are not checked then. During the capture, and while the graph runs, no other call of
+ * the library may use the GPU; calls with the same solver wait for options.stream.
  *  @param[in]  f     in cells, an array for each box of this rank: averages of fv2 and fv4, values
  *                    at centers of 7pt; not changed
  *  @param[out] u     in cells, an array for each box. Ghosts around a box are not written. Also the
@@ -165,6 +168,11 @@ HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
  *          HPGMG_NO_MEMORY, HPGMG_FAILED */
 HPGMG_API hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f,
                                      const hpgmg_array_t *u, hpgmg_info_t *info);
+
+/** Bytes that the levels of a solver take on this rank, on the host and on the GPU. Arrays on their
+ *  way (docs/library.md) take 8 MiB more, or a few planes of the grid. Not collective.
+ *  @param[out] bytes  [0]: host, [1]: GPU; 0 if there are no levels */
+HPGMG_API void hpgmg_memory(const hpgmg_solver_t *solver, int64_t bytes[2]);
 
 /** What went wrong in the last call, on any rank; "" if nothing did. Calls with a solver that was
  *  destroyed return HPGMG_BAD_ARGUMENT.

@@ -117,6 +117,8 @@ def _load() -> ctypes.CDLL:
     library.hpgmg_create.argtypes = (ctypes.POINTER(_Options), ctypes.POINTER(handle))
     library.hpgmg_set_coefficients.argtypes = (handle, ctypes.POINTER(_Coefficients))
     library.hpgmg_solve.argtypes = (handle, array, array, ctypes.POINTER(_Info))
+    library.hpgmg_memory.restype = None
+    library.hpgmg_memory.argtypes = (handle, ctypes.POINTER(ctypes.c_int64))
     library.hpgmg_destroy.restype = None
     library.hpgmg_destroy.argtypes = (ctypes.POINTER(handle),)
     return library
@@ -130,12 +132,20 @@ def version() -> str:
     return _library.hpgmg_version().decode()
 
 
-def _as_array(x: object, shape: tuple[int, ...], what: str) -> tuple[_Array, object]:
+def _as_array(
+    x: object, shape: tuple[int, ...], what: str, stream: int | None
+) -> tuple[_Array, object]:
     """The array as an argument, and its owner."""
     device = getattr(x, "__cuda_array_interface__", None)
     if device is not None:
         if device["typestr"] != "<f8":
             raise ValueError(f"{what} has values of the type {device['typestr']}; expected float64")
+        # 1 is the default stream.
+        if (device.get("stream") or 1) != (stream or 1):
+            raise ValueError(
+                f"{what} is used on the CUDA stream {device['stream']}, the solver follows "
+                f"{stream or 'the default one'}; give the solver stream={device['stream']}"
+            )
         strides = device.get("strides") or [8 * math.prod(shape[d + 1 :]) for d in range(3)]
         return _argument(x, device["data"][0], tuple(device["shape"]), strides, shape, what)
     array = np.asarray(x, dtype=np.float64)
@@ -178,7 +188,8 @@ class Solver:
     comm: an mpi4py communicator; None: this process alone.
     guess: solve() starts from the values of u.
     cycles: solve() does as many, whatever the residual; 0: cycles until --rtol.
-    stream: address of a CUDA stream, after whose work arrays in GPU memory are used.
+    stream: address of a CUDA stream, after whose work arrays in GPU memory are used; None: the
+        default stream. Calls wait until they have finished.
     log: gets errors and warnings.
 
     Collective over the communicator, like all methods. Raises Error."""
@@ -204,8 +215,11 @@ class Solver:
                 raise ValueError("cells is None; so boxes must be given")
             boxes = ((0, 0, 0), grid)
         boxes = [_box(b) for b in (boxes if self._listed else [boxes])]
+        if not boxes and comm is None:
+            raise ValueError("boxes is empty; without comm, the boxes of this rank are the grid")
         self._shapes = [tuple(reversed(b.n)) for b in boxes]
         self._guess = guess
+        self._stream = stream
         self._log = _LOG(lambda _, text: log(text.decode())) if log else _LOG()
         options = _Options(
             ctypes.sizeof(_Options),
@@ -231,6 +245,8 @@ class Solver:
     def _arrays(self, x: object, what: str, faces: int | None = None) -> tuple:
         """Arguments for an array of each box, and the owners of their memory."""
         listed = self._listed and isinstance(x, (list, tuple))
+        if self._listed and not listed and np.ndim(x) > 0:
+            raise ValueError(f"{what} must be a list of {len(self._shapes)} arrays, or a number")
         each = list(x) if listed else [x] * len(self._shapes)
         if len(each) != len(self._shapes):
             raise ValueError(f"{what} has {len(each)} arrays; expected {len(self._shapes)}")
@@ -238,7 +254,7 @@ class Solver:
         for array, shape in zip(each, self._shapes):
             if faces is not None and all(shape):
                 shape = tuple(n + (d == 2 - faces) for d, n in enumerate(shape))
-            pairs.append(_as_array(array, shape, what))
+            pairs.append(_as_array(array, shape, what, self._stream))
         return (_Array * len(pairs))(*(p[0] for p in pairs)), [p[1] for p in pairs]
 
     def _message(self, status: int) -> str:
@@ -254,6 +270,13 @@ class Solver:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def memory(self) -> tuple[int, int]:
+        """Bytes of the levels on this rank: of the host, and of the GPU."""
+        two = (ctypes.c_int64 * 2)()
+        _library.hpgmg_memory(self._handle, two)
+        return two[0], two[1]
 
     def _check_open(self) -> None:
         if not self._handle:
@@ -301,7 +324,7 @@ class Solver:
                 raise ValueError("u is None, but the solver starts from its values")
             u = [np.empty(shape) for shape in self._shapes]
             u = u if self._listed else u[0]
-        for x in u if self._listed else [u]:
+        for x in u if isinstance(u, list) else [u]:
             if not _is_writable(x):
                 raise ValueError("u must be writeable arrays of float64")
         arrays, _ = self._arrays(u, "u")

@@ -24,7 +24,11 @@ struct mg_boxes {
   mg_requests_t *requests;
   double *stage[2]; /**< for host memory, if the level is on a device; else NULL */
   int64_t stage_doubles;
+  double *message[2]; /**< of the boxes' and of the patches' parts, for host and device; or NULL */
+  int64_t message_doubles;
 };
+
+void mg_boxes_free_messages(struct mg_boxes *boxes);
 
 /** Cells of both cuboids. */
 mg_cuboid_t mg_cuboid_common(const mg_cuboid_t *a, const mg_cuboid_t *b);

@@ -27,9 +27,7 @@ typedef struct {
   bool storing;
   part_t *part; /* of this rank's boxes and any patch, then of its patches and others' boxes */
   int n_boxed, n_parts;
-  int32_t planes;    /* of a round */
-  double *buffer[2]; /* messages of the boxes' and the patches' parts, in memory of both */
-  int64_t doubles;   /* of each */
+  int32_t planes; /* of a round */
 } transfer_t;
 
 /* Cells, or faces: those at the upper side of the grid belong to the last cell. */
@@ -176,8 +174,8 @@ typedef struct {
 } end_t;
 
 static end_t end_of(const transfer_t *t, bool boxed) {
-  return boxed ? (end_t){t->part, t->n_boxed, t->buffer[0], true}
-               : (end_t){t->part + t->n_boxed, t->n_parts - t->n_boxed, t->buffer[1], false};
+  return boxed ? (end_t){t->part, t->n_boxed, t->b->message[0], true}
+               : (end_t){t->part + t->n_boxed, t->n_parts - t->n_boxed, t->b->message[1], false};
 }
 
 /* What a round moves of a part; n[2] <= 0: nothing. */
@@ -249,21 +247,17 @@ static mg_status_t widest_plane(const transfer_t *t, int32_t planes, double *wid
   return MG_OK;
 }
 
-static mg_status_t allocate_messages(transfer_t *t) {
+/* Memory of messages is kept, because pinning it on a device takes longer than a message. */
+static mg_status_t allocate_messages(mg_boxes_t *b, int64_t doubles) {
+  if (doubles <= b->message_doubles) return MG_OK;
+  mg_boxes_free_messages(b);
+  b->message_doubles = doubles;
   for (int e = 0; e < 2; e++) {
     void *memory;
-    MG_TRY(
-        t->b->level->backend->alloc((size_t)t->doubles * sizeof(double), MG_SPACE_SHARED, &memory));
-    t->buffer[e] = memory;
+    MG_TRY(b->level->backend->alloc((size_t)doubles * sizeof(double), MG_SPACE_SHARED, &memory));
+    b->message[e] = memory;
   }
   return MG_OK;
-}
-
-static void free_messages(transfer_t *t) {
-  for (int e = 0; e < 2; e++)
-    if (t->buffer[e])
-      t->b->level->backend->release(t->buffer[e], (size_t)t->doubles * sizeof(double),
-                                    MG_SPACE_SHARED);
 }
 
 static mg_status_t exchange_all(transfer_t *t) {
@@ -275,12 +269,10 @@ static mg_status_t exchange_all(transfer_t *t) {
   if (widest == 0.0) return MG_OK;
   t->planes = widest < MESSAGE_DOUBLES ? (int32_t)(MESSAGE_DOUBLES / widest) : 1;
   if (t->planes > planes) t->planes = planes;
-  t->doubles = (int64_t)widest * t->planes;
-  mg_status_t status = mg_comm_agree(allocate_messages(t));
-  for (int32_t first = 0; status == MG_OK && first < planes; first += t->planes)
-    status = exchange(t, first);
-  if (status < MG_ERR_COMM) free_messages(t); /* else messages may be in flight */
-  return status;
+  MG_TRY(mg_comm_agree(allocate_messages(t->b, (int64_t)widest * t->planes)));
+  for (int32_t first = 0; first < planes; first += t->planes)
+    MG_TRY(exchange(t, first));
+  return MG_OK;
 }
 
 static mg_status_t move(transfer_t *t) {

@@ -163,8 +163,18 @@ mg_status_t mg_boxes_create(const mg_level_t *level, const hpgmg_box_t *mine, in
   return MG_OK;
 }
 
+void mg_boxes_free_messages(mg_boxes_t *b) {
+  const size_t bytes = (size_t)b->message_doubles * sizeof(double);
+  for (int e = 0; e < 2; e++) {
+    if (b->message[e]) b->level->backend->release(b->message[e], bytes, MG_SPACE_SHARED);
+    b->message[e] = NULL;
+  }
+  b->message_doubles = 0;
+}
+
 void mg_boxes_free(mg_boxes_t *b) {
   if (!b) return;
+  mg_boxes_free_messages(b);
   for (int s = 0; s < 2; s++)
     if (b->stage[s])
       b->level->backend->release(b->stage[s], (size_t)b->stage_doubles * sizeof(double),

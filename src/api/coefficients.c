@@ -59,19 +59,27 @@ static mg_status_t blame(int field, double x, const int32_t at[3]) {
                                           : "from 1e-60 to 1e60");
 }
 
+/* Find an element outside of a range, where the array is. */
+static mg_status_t find_outside(const hpgmg_solver_t *s, const int32_t n[3], const hpgmg_array_t *a,
+                                ptrdiff_t offset, const mg_range_t *range, int64_t *place,
+                                double *value) {
+  const mg_backend_t *backend =
+      mg_boxes_on_device(s->boxes, a) ? s->h->level[0].backend : &mg_backend_cpu;
+  const mg_strided_t array = {a->data + offset, {a->stride[0], a->stride[1], a->stride[2]}};
+  return backend->arrays.find_outside(n, &array, range, place, value);
+}
+
 static mg_status_t check_values(const hpgmg_solver_t *s, int field, int box,
                                 const hpgmg_array_t *a) {
   const mg_cuboid_t all = part_of(s, field, box), part = read_part_of(s, field, box);
-  const mg_backend_t *backend =
-      mg_boxes_on_device(s->boxes, a) ? s->h->level[0].backend : &mg_backend_cpu;
   const mg_range_t range = range_of(field);
-  mg_strided_t array = {a->data, {a->stride[0], a->stride[1], a->stride[2]}};
+  ptrdiff_t offset = 0;
   int64_t place;
   double value;
   if (mg_volume(part.n) == 0) return MG_OK;
   for (int d = 0; d < 3; d++)
-    array.x += (part.lo[d] - all.lo[d]) * a->stride[d];
-  MG_TRY(backend->arrays.find_outside(part.n, &array, &range, &place, &value));
+    offset += (part.lo[d] - all.lo[d]) * a->stride[d];
+  MG_TRY(find_outside(s, part.n, a, offset, &range, &place, &value));
   if (place < 0) return MG_OK;
   const int64_t row = place / part.n[0];
   const int32_t at[3] = {part.lo[0] + (int32_t)(place % part.n[0]),
@@ -91,15 +99,14 @@ mg_status_t mg_api_check_values(const hpgmg_solver_t *s, int field, const hpgmg_
 static mg_status_t check_memory(const hpgmg_solver_t *s, int field, const hpgmg_array_t *a,
                                 mg_arrays_t *found) {
   const mg_backend_arrays_t *arrays = &s->h->level[0].backend->arrays;
-  int device;
+  int device, mine = -1;
   const mg_array_memory_t memory = mg_array_memory(a->data, &device);
-  const bool on_device = arrays->device && memory != MG_ARRAY_ON_HOST;
-  found->any_on_device = found->any_on_device || on_device;
-  found->any_on_host = found->any_on_host || !on_device;
-  if (memory != MG_ARRAY_ON_DEVICE || (arrays->device && arrays->device() == device)) return MG_OK;
-  if (arrays->device)
+  if (arrays->select) MG_TRY(arrays->select(&mine));
+  found->any_on_host = found->any_on_host || !arrays->select || memory == MG_ARRAY_ON_HOST;
+  if (memory != MG_ARRAY_ON_DEVICE || mine == device) return MG_OK;
+  if (arrays->select)
     return mg_error(MG_ERR_USAGE, "%s is in memory of GPU %d, but the solver uses GPU %d",
-                    names[field], device, arrays->device());
+                    names[field], device, mine);
   return mg_error(
       MG_ERR_USAGE,
       "%s is in memory of GPU %d, but the solver runs on the CPU; use --device=cuda, or "
@@ -122,21 +129,25 @@ static mg_status_t check_arrays(const hpgmg_solver_t *s, int field, const hpgmg_
   return MG_OK;
 }
 
-/* Arrays on a device are used after the caller's work. */
+/* A device works after what the caller has enqueued. */
 static mg_status_t follow(const hpgmg_solver_t *s, mg_arrays_t *found) {
   const mg_backend_arrays_t *arrays = &s->h->level[0].backend->arrays;
-  return found->any_on_device ? arrays->follow(s->stream, &found->captured) : MG_OK;
+  return arrays->follow ? arrays->follow(s->stream, &found->captured) : MG_OK;
+}
+
+/* A capture can end only after all streams that take part have joined. */
+static mg_status_t end_capture(const hpgmg_solver_t *s, const mg_arrays_t *found) {
+  return found->captured ? s->h->level[0].backend->arrays.lead(s->stream) : MG_OK;
 }
 
 mg_status_t mg_api_refuse_capture(const hpgmg_solver_t *s, const char *why) {
-  /* A capture can end only after all streams that take part have joined. */
   MG_TRY(s->h->level[0].backend->arrays.lead(s->stream));
   return mg_error(MG_ERR_USAGE, "the stream is being captured, but %s", why);
 }
 
 static mg_status_t check_given_arrays(const hpgmg_solver_t *s, const hpgmg_array_t *const *field) {
   const bool by_cells = field[MG_API_CELL_BETA] != NULL;
-  mg_arrays_t found = {false, false, false};
+  mg_arrays_t found = {false, false};
   for (int f = 0; mg_boxes_count(s->boxes) > 0 && f < MG_API_F; f++) {
     const bool needed = f == MG_API_ALPHA       ? s->has_alpha
                         : f == MG_API_CELL_BETA ? by_cells
@@ -162,22 +173,64 @@ static mg_status_t check_given(const hpgmg_solver_t *s, const hpgmg_array_t *con
 
 static mg_status_t check_solve(const hpgmg_solver_t *s, const hpgmg_array_t *f,
                                const hpgmg_array_t *u, mg_arrays_t *found) {
-  *found = (mg_arrays_t){false, false, false};
   MG_TRY(check_arrays(s, MG_API_F, f, found));
   MG_TRY(check_arrays(s, MG_API_U, u, found));
-  return follow(s, found);
+  MG_TRY(follow(s, found));
+  if (!found->captured || mg_comm_size(mg_comm_world()) == 1) return MG_OK;
+  return mg_error(MG_ERR_USAGE, "the stream is being captured, but the solver has %d ranks",
+                  mg_comm_size(mg_comm_world()));
 }
 
 mg_status_t mg_api_check_solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,
                                mg_arrays_t *found) {
-  return mg_comm_agree(check_solve(s, f, u, found));
+  *found = (mg_arrays_t){false, false};
+  const mg_status_t status = mg_comm_agree(check_solve(s, f, u, found));
+  if (status != MG_OK) MG_TRY(end_capture(s, found));
+  return status;
 }
 
-/* Ranks without boxes give no arrays; so ask all which beta they have. */
+/* Whether an alpha is not 0 on this rank. */
+static mg_status_t find_alpha(const hpgmg_solver_t *s, const hpgmg_array_t *alpha, double *found) {
+  const mg_range_t zero = {0.0, 0.0, true};
+  for (int box = 0; *found == 0.0 && box < mg_boxes_count(s->boxes); box++) {
+    const mg_cuboid_t part = part_of(s, MG_API_ALPHA, box);
+    int64_t place = -1;
+    if (mg_volume(part.n) > 0)
+      MG_TRY(find_outside(s, part.n, &alpha[box], 0, &zero, &place, found));
+    *found = place >= 0;
+  }
+  return MG_OK;
+}
+
+/* With alpha = 0, only conditions determine u. */
+static mg_status_t check_alpha(const hpgmg_solver_t *s, const hpgmg_array_t *alpha) {
+  double found = 0.0;
+  bool fixed = !s->has_alpha;
+  for (int d = 0; d < 3; d++)
+    for (int side = 0; side < 2; side++)
+      fixed = fixed || s->params.wall[d][side] == MG_WALL_DIRICHLET ||
+              mg_is_robin(&s->params.condition[d][side]);
+  if (fixed) return MG_OK;
+  MG_TRY(mg_comm_agree(find_alpha(s, alpha, &found)));
+  MG_TRY(mg_comm_max(mg_comm_world(), &found, 1));
+  if (found > 0.0) return MG_OK;
+  if (!mg_comm_is_root()) return MG_ERR_USAGE;
+  return mg_error(MG_ERR_USAGE, "alpha is 0 everywhere, and no side determines u; use Poisson's "
+                                "equation");
+}
+
+static bool has_cells(const hpgmg_solver_t *s) {
+  int64_t cells = 0;
+  for (int box = 0; box < mg_boxes_count(s->boxes); box++)
+    cells += mg_volume(part_of(s, MG_API_F, box).n);
+  return cells > 0;
+}
+
+/* Ranks without cells give no arrays; so ask all which beta they have. */
 static mg_status_t agree_on_beta(const hpgmg_solver_t *s, const hpgmg_array_t *const *field,
                                  bool *by_cells) {
-  const bool has_cells = mg_boxes_count(s->boxes) > 0;
-  double has[2] = {has_cells && field[MG_API_CELL_BETA], has_cells && !field[MG_API_CELL_BETA]};
+  double has[2] = {has_cells(s) && field[MG_API_CELL_BETA],
+                   has_cells(s) && !field[MG_API_CELL_BETA]};
   MG_TRY(mg_comm_max(mg_comm_world(), has, 2));
   *by_cells = has[0] > 0.0;
   if (has[0] + has[1] < 1.5) return MG_OK;
@@ -244,7 +297,7 @@ mg_status_t mg_api_set_up(hpgmg_solver_t *s) {
   MG_TRY(mg_problem_set_from(s->h, &source));
   MG_TRY(mg_comm_agree_or_end(mg_graph_capture(s->h, 0)));
   s->can_enqueue = s->h->graph[0][MG_KIND_FIRST] && mg_comm_size(mg_comm_world()) == 1 &&
-                   !mg_params_has_wall_values(&s->params) &&
+                   !mg_params_has_wall_values(&s->params) && !mg_params_is_stretched(&s->params) &&
                    !mg_is_singular(&s->h->level[0].store.view);
   s->ready = s->usable = true;
   return MG_OK;
@@ -274,6 +327,7 @@ mg_status_t mg_api_set_coefficients(hpgmg_solver_t *s, const hpgmg_coefficients_
   bool by_cells = false;
   MG_TRY(mg_comm_agree(check_given(s, field)));
   MG_TRY(mg_comm_agree(agree_on_beta(s, field, &by_cells)));
+  MG_TRY(check_alpha(s, field[MG_API_ALPHA]));
   s->by_cells = by_cells;
   memcpy(s->field, field, sizeof field);
   const mg_status_t status = mg_api_set_up(s);

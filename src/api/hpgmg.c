@@ -120,7 +120,7 @@ static mg_status_t share_error(hpgmg_solver_t *s) {
 static hpgmg_status_t leave(hpgmg_solver_t *s, before_t before, mg_status_t status) {
   const bool alone = !s->comm || mg_comm_size(s->comm) == 1;
   /* The failure may have happened on this rank only. */
-  const bool lost = status >= MG_ERR_DEVICE || (status >= MG_ERR_MEMORY && !alone);
+  const bool lost = status >= MG_ERR_DEVICE || (status >= MG_ERR_MEMORY && !alone && !s->agreed);
   if (lost) s->usable = false, s->broken = true;
   if (status != MG_OK && !s->broken && !alone && share_error(s) != MG_OK) {
     status = MG_ERR_COMM;
@@ -142,9 +142,10 @@ static mg_status_t check_thread(void) {
 
 /* A failed solver may have lost messages, in which other ranks wait. */
 static mg_status_t check_usable(const hpgmg_solver_t *s) {
+  int device;
   MG_TRY(check_thread());
-  if (s->usable) return MG_OK;
-  return mg_error(MG_ERR_USAGE, "this solver has failed before; destroy it");
+  if (!s->usable) return mg_error(MG_ERR_USAGE, "this solver has failed before; destroy it");
+  return s->holds_device ? s->h->level[0].backend->arrays.select(&device) : MG_OK;
 }
 
 /* --- creation ------------------------------------------------------------------------------------
@@ -260,32 +261,48 @@ static mg_status_t create_boxes(hpgmg_solver_t *s, const hpgmg_options_t *o) {
                          &s->boxes);
 }
 
-/* The guess counts as a cycle, which is not one of --max-cycles. */
-static mg_status_t take_cycles(hpgmg_solver_t *s, const hpgmg_options_t *o) {
-  s->has_guess = o->guess != 0;
-  s->cycles = o->cycles;
+static mg_status_t check_cycles(const hpgmg_options_t *o, const mg_params_t *p) {
   if (o->cycles < 0 || o->cycles >= MG_MAX_CYCLES)
     return mg_error(MG_ERR_USAGE, "cycles is %d; it must be from 0 to %d", o->cycles,
                     MG_MAX_CYCLES - 1);
-  if (o->cycles > 0 && mg_uses_cg(s->h))
+  if (o->cycles > 0 && p->krylov == MG_KRYLOV_CG)
     return mg_error(MG_ERR_USAGE, "cycles is %d, but --krylov=cg; give --rtol instead of cycles",
                     o->cycles);
-  if (o->guess && o->cycles == 0 && s->params.rtol == 0.0)
+  if (o->guess && o->cycles == 0 && p->rtol == 0.0)
     return mg_error(MG_ERR_USAGE, "a guess needs --rtol or cycles");
-  if (o->guess && s->h->params.max_cycles < MG_MAX_CYCLES) s->h->params.max_cycles++;
+  return MG_OK;
+}
+
+/* The guess counts as a cycle, which is not one of --max-cycles. The levels are planned for further
+ * cycles after the first one if there is a tolerance. */
+static mg_status_t take_cycles(hpgmg_solver_t *s, const hpgmg_options_t *o) {
+  const bool guess = o->guess != 0;
+  double differ[4] = {guess, !guess, o->cycles, -o->cycles};
+  MG_TRY(mg_comm_agree(check_cycles(o, &s->params)));
+  MG_TRY(mg_comm_max(mg_comm_world(), differ, 4));
+  if (differ[0] + differ[1] > 1.5 || differ[2] + differ[3] > 0.5)
+    return !mg_comm_is_root() ? MG_ERR_USAGE
+                              : mg_error(MG_ERR_USAGE, "%s differs between ranks",
+                                         differ[2] + differ[3] > 0.5 ? "cycles" : "guess");
+  s->has_guess = guess;
+  s->cycles = o->cycles;
+  if (guess && s->params.max_cycles < MG_MAX_CYCLES) s->params.max_cycles++;
+  if (s->params.rtol == 0.0 && (guess || o->cycles > 1)) s->params.rtol = 1e-8;
   return MG_OK;
 }
 
 static mg_status_t build(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   MG_TRY(mg_thread_check());
   MG_TRY(parse(s, o));
+  MG_TRY(take_cycles(s, o));
   MG_TRY(mg_comm_agree(mg_axes_set(&s->axes, &s->params)));
   MG_TRY(open_device(s));
   MG_TRY(plan(s));
-  MG_TRY(mg_memory_check(&s->params));
+  const mg_status_t fits = mg_memory_check(&s->params);
+  s->agreed = fits == MG_ERR_MEMORY;
+  MG_TRY(fits);
   MG_TRY(mg_placement_choose(&s->params, &s->plan, &s->placement));
   MG_TRY(mg_hierarchy_create(&s->params, &s->plan, &s->h));
-  MG_TRY(mg_comm_agree(take_cycles(s, o)));
   MG_TRY(create_boxes(s, o));
   MG_TRY(mg_api_create_coefficients(s));
   s->stream = o->stream;
@@ -337,6 +354,7 @@ void hpgmg_destroy(hpgmg_solver_t **solver) {
   if (!forget(s)) return;
   lock(&turn);
   const before_t before = enter(s);
+  (void)check_usable(s); /* selects the device */
   mg_api_free_coefficients(s);
   mg_boxes_free(s->boxes);
   if (!s->broken) mg_hierarchy_free(s->h); /* collective: other ranks may be lost */
@@ -381,6 +399,13 @@ hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f, const
   if (info) *info = (hpgmg_info_t){HPGMG_CYCLES_DONE, 0, 0.0, 0.0};
   if (status == MG_OK) status = mg_api_solve(solver, f, u, info);
   return end(solver, before, status);
+}
+
+void hpgmg_memory(const hpgmg_solver_t *solver, int64_t bytes[2]) {
+  bytes[0] = bytes[1] = 0;
+  if (!exists(solver) || !solver->h) return;
+  for (int l = 0; l < mg_hierarchy_of_cycles(solver->h)->n_levels; l++)
+    bytes[mg_place_is_cuda(solver->plan.level[l].place)] += mg_hierarchy_bytes(solver->h, l);
 }
 
 const char *hpgmg_error(const hpgmg_solver_t *solver) {

@@ -14,8 +14,12 @@ static hpgmg_reason_t reason_of(const hpgmg_solver_t *s, mg_status_t status, dou
 }
 
 /* Values of f that are not allowed show in its norm. So only a suspicious norm makes it worth to
- * read f again. */
+ * read f again. CG divides by squares of small values. */
 static mg_status_t check_f(const hpgmg_solver_t *s, const hpgmg_array_t *f, double f_norm) {
+  if (f_norm > 0.0 && f_norm < MG_MIN_VALUE)
+    return !mg_comm_is_root()
+               ? MG_ERR_USAGE
+               : mg_error(MG_ERR_USAGE, "max|f| is %g; it must be 0 or from 1e-60", f_norm);
   return f_norm < 1e-10 * MG_MAX_VALUE ? MG_OK : mg_api_check_values(s, MG_API_F, f);
 }
 
@@ -29,9 +33,11 @@ static void record(mg_history_t *history, double norm, double f_norm) {
   history->rel[history->n_cycles++] = mg_relative_norm(norm, f_norm);
 }
 
+/* Make the caller's u the first iterate. */
 static mg_status_t load_guess(hpgmg_solver_t *s, const hpgmg_array_t *u) {
-  MG_TRY(mg_api_check_values(s, MG_API_U, u));
-  return mg_boxes_store(s->boxes, u, MG_CELLS, MG_U);
+  s->h->residual_level = -1;
+  MG_TRY(mg_boxes_store(s->boxes, u, MG_CELLS, MG_U));
+  return mg_set_mean(&s->h->level[0], MG_U, s->params.mean);
 }
 
 /* Cycles that start from the caller's u. */
@@ -42,21 +48,28 @@ static mg_status_t solve_from_guess(hpgmg_solver_t *s, double f_norm, mg_history
   return mg_solve_continue(s->h, 0, f_norm, NULL, history);
 }
 
-/* A number of cycles. */
+static mg_cycle_kind_t kind_of(const hpgmg_solver_t *s, int cycle) {
+  return mg_plain_cycle_kind(s->has_guess ? 1 : cycle);
+}
+
 static mg_status_t run_cycles(hpgmg_solver_t *s) {
   for (int c = 0; c < s->cycles; c++)
-    MG_TRY(mg_cycle_run(s->h, 0, mg_plain_cycle_kind(s->has_guess ? 1 : c), NULL));
+    MG_TRY(mg_cycle_run(s->h, 0, kind_of(s, c), NULL));
   return MG_OK;
 }
 
+/* A number of cycles. The last one may have computed the norm too. */
 static mg_status_t solve_by_number(hpgmg_solver_t *s, double f_norm, mg_history_t *history) {
   double norm;
   MG_TRY(run_cycles(s));
-  MG_TRY(residual_norm(s, &norm));
-  history->n_cycles = s->cycles - 1;
+  MG_TRY(mg_cycle_residual_norm(s->h, 0, kind_of(s, s->cycles - 1), &norm));
+  MG_TRY(mg_comm_max(mg_comm_world(), &norm, 1));
+  history->n_cycles = s->cycles - 1 + s->has_guess;
   record(history, norm, f_norm);
-  history->n_cycles += s->has_guess;
-  return isfinite(norm) ? MG_OK : MG_ERR_DIVERGED;
+  if (isfinite(norm)) return MG_OK;
+  return !mg_comm_is_root()
+             ? MG_ERR_DIVERGED
+             : mg_error(MG_ERR_DIVERGED, "max|f-Au| is %g after %d cycles", norm, s->cycles);
 }
 
 static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,
@@ -67,7 +80,10 @@ static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_
   MG_TRY(mg_api_set_rhs(s, f));
   MG_TRY(mg_problem_restrict_rhs(s->h, 0, &f_norm));
   MG_TRY(check_f(s, f, f_norm));
-  if (s->has_guess) MG_TRY(load_guess(s, u));
+  if (s->has_guess) {
+    MG_TRY(mg_api_check_values(s, MG_API_U, u));
+    MG_TRY(load_guess(s, u));
+  }
   const mg_status_t status = s->cycles > 0  ? solve_by_number(s, f_norm, &history)
                              : s->has_guess ? solve_from_guess(s, f_norm, &history)
                                             : mg_solve(s->h, 0, f_norm, &history);
@@ -89,7 +105,7 @@ static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_
 static mg_status_t enqueue(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,
                            bool captured) {
   MG_TRY(mg_api_set_rhs(s, f));
-  if (s->has_guess) MG_TRY(mg_boxes_store(s->boxes, u, MG_CELLS, MG_U));
+  if (s->has_guess) MG_TRY(load_guess(s, u));
   s->h->captured = captured;
   const mg_status_t status = run_cycles(s);
   s->h->captured = false;

@@ -37,6 +37,7 @@ struct hpgmg_solver {
   bool ready;       /* the levels are set up */
   bool can_enqueue; /* a number of cycles needs no host in between */
   bool holds_device, usable;
+  bool agreed; /* all ranks know the failure */
   bool broken; /* a device or MPI failed, so other ranks may not take part in calls */
 };
 
@@ -56,8 +57,8 @@ MG_MUST_CHECK mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t 
 
 /** What is known of the arrays of a call. */
 typedef struct {
-  bool any_on_device, any_on_host; /* memory */
-  bool captured;                   /* the caller's stream is being captured */
+  bool any_on_host; /* or on a device that this solver does not use */
+  bool captured;    /* the caller's stream is being captured */
 } mg_arrays_t;
 
 /** Check the arrays of a solve, but not their values. */

@@ -287,12 +287,14 @@ typedef struct {
    *  @param[in] position  of the level's n[d] + 1 faces; NULL: all widths are equal */
   mg_status_t (*average)(const mg_view_t *v, int d, mg_vector_t src, const double *position);
   /** Start later operations after the work that the application has enqueued on a stream.
-   *  @param[out] captured  the stream is being captured in a graph: operations must only enqueue */
+   *  @param[out] captured  the stream is being captured in a graph: operations must only enqueue
+   *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_USAGE (another stream is being captured) */
   mg_status_t (*follow)(void *stream, bool *captured);
   /** Start later work on the stream after the operations enqueued so far. */
   mg_status_t (*lead)(void *stream);
-  /** Number of the device. The last three entries, or none for a backend in host memory. */
-  int (*device)(void);
+  /** Make the device the current one of the calling thread, and get its number. The last three
+   *  entries, or none for a backend in host memory. */
+  mg_status_t (*select)(int *device);
 } mg_backend_arrays_t;
 
 typedef struct mg_backend {

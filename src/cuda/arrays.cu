@@ -109,10 +109,26 @@ mg_status_t mg_cuda_array_average(const mg_view_t *v, int d, mg_vector_t src,
   return status;
 }
 
-mg_status_t mg_cuda_array_follow(void *stream, bool *captured) {
-  cudaStreamCaptureStatus state;
-  MG_CUDA_TRY(cudaStreamIsCapturing((cudaStream_t)stream, &state));
+static mg_status_t is_captured(cudaStream_t stream, bool *captured) {
+  cudaStreamCaptureStatus state = cudaStreamCaptureStatusNone;
+  const cudaError_t error = cudaStreamIsCapturing(stream, &state);
   *captured = state != cudaStreamCaptureStatusNone;
+  if (error == cudaErrorStreamCaptureImplicit) {
+    (void)cudaGetLastError();
+    return mg_error(MG_ERR_USAGE, "another stream is being captured; the default stream waits for "
+                                  "it, so give the solver a stream of its own");
+  }
+  MG_CUDA_TRY(error);
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_array_follow(void *stream, bool *captured) {
+  bool joined;
+  MG_TRY(is_captured((cudaStream_t)stream, captured));
+  MG_TRY(is_captured(mg_cuda.stream, &joined));
+  if (joined && !*captured)
+    return mg_error(MG_ERR_USAGE, "a graph with a solve is being captured on another stream; end "
+                                  "the capture before other calls");
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.forked, (cudaStream_t)stream));
   MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.stream, mg_cuda.forked, 0));
   return MG_OK;
@@ -124,8 +140,8 @@ mg_status_t mg_cuda_array_lead(void *stream) {
   return MG_OK;
 }
 
-int mg_cuda_array_device(void) {
-  int device = -1;
-  (void)cudaGetDevice(&device);
-  return device;
+mg_status_t mg_cuda_array_select(int *device) {
+  *device = mg_cuda.device;
+  MG_CUDA_TRY(cudaSetDevice(mg_cuda.device));
+  return MG_OK;
 }

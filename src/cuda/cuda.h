@@ -41,6 +41,7 @@ struct mg_cuda_state_t {
   unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
   unsigned long long *reduction_host; /**< pinned: host copy of `reduction` */
   cudaEvent_t event;
+  int device;                       /**< its number */
   int sms;                          /**< number of SMs */
   bool shared;                      /**< other ranks use the device too */
   struct mg_mailboxes_t *mailboxes; /**< device: messages between blocks (resident_exchange.h) */
@@ -301,7 +302,7 @@ mg_status_t mg_cuda_array_average(const mg_view_t *v, int d, mg_vector_t src,
                                   const double *position);
 mg_status_t mg_cuda_array_follow(void *stream, bool *captured);
 mg_status_t mg_cuda_array_lead(void *stream);
-int mg_cuda_array_device(void);
+mg_status_t mg_cuda_array_select(int *device);
 #endif
 
 /* Set-up and clean-up of files compiled for float, which device.cu calls (float_names.h). */
@@ -322,7 +323,7 @@ constexpr mg_backend_arrays_t mg_cuda_arrays = {
     .average = mg_cuda_array_average,
     .follow = mg_cuda_array_follow,
     .lead = mg_cuda_array_lead,
-    .device = mg_cuda_array_device,
+    .select = mg_cuda_array_select,
 };
 #endif
 

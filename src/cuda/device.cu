@@ -108,6 +108,7 @@ static mg_status_t find_dependent_launches(bool *chains) {
 
 static mg_status_t open_device(int device) {
   int last = 0, first = 0;
+  mg_cuda.device = device;
   MG_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&last, &first));
   MG_CUDA_TRY(cudaStreamCreateWithPriority(&mg_cuda.streams[0], cudaStreamNonBlocking, last));
   MG_CUDA_TRY(cudaStreamCreateWithPriority(&mg_cuda.streams[1], cudaStreamNonBlocking, first));

@@ -37,7 +37,10 @@ static mg_status_t record_norm(const solve_t *s, double norm) {
   history->rel[n] = mg_relative_norm(norm, s->f_norm);
   history->n_cycles = n + 1;
   history->converged = s->h->params.rtol == 0.0 || history->rel[n] < s->h->params.rtol;
-  return norm <= mg_divergence_limit(s->h) * s->f_norm ? poll_stop(s) : MG_ERR_DIVERGED;
+  /* A solve that starts from a guess may have f = 0. */
+  const double before = history->n_before > 0 ? history->norm[history->n_before - 1] : 0.0;
+  const double largest = s->f_norm > before ? s->f_norm : before;
+  return norm <= mg_divergence_limit(s->h) * largest ? poll_stop(s) : MG_ERR_DIVERGED;
 }
 
 static bool has_callback(const solve_t *s) {

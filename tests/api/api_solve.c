@@ -283,8 +283,38 @@ static void test_case(const fixture_backend_t *b, const char *words, const char 
   free_reference(&r);
 }
 
+/* A solve from its own result ends at once; one from zero does not. */
+static void test_guess(hpgmg_options_t o, const hpgmg_coefficients_t *c, part_t *f, part_t *u,
+                       double residual) {
+  part_t same = part_of(NULL, -1);
+  hpgmg_solver_t *s;
+  hpgmg_info_t info;
+  o.guess = 1;
+  memcpy(same.memory, values_in(u), (size_t)u->values * sizeof(double));
+  API(hpgmg_create(&o, &s));
+  API(hpgmg_set_coefficients(s, c));
+  API(hpgmg_solve(s, f->array, u->array, &info));
+  CHECK_INT(info.cycles, 0);
+  CHECK_INT(info.reason, HPGMG_CONVERGED);
+  CHECK_NEAR(info.residual, residual, 1e-6 * residual);
+  if (u->values > 0) CHECK_SAME(values_in(u), same.memory, u->values);
+  for (int n = 0; n < 2; n++) { /* the first solve leaves nothing behind */
+    part_t again = part_of(NULL, -1);
+    API(hpgmg_solve(s, f->array, again.array, &info));
+    CHECK(info.cycles > 0 && info.relative < 1e-9);
+    if (n == 0)
+      memcpy(same.memory, values_in(&again), (size_t)u->values * sizeof(double));
+    else if (u->values > 0)
+      CHECK_SAME(values_in(&again), same.memory, u->values);
+    free_part(&again);
+  }
+  hpgmg_destroy(&s);
+  free_part(&same);
+}
+
 /* Mixed precision, which the core of the test does not have on this grid: the same u twice. */
 static void test_mixed(const fixture_backend_t *b) {
+  double one = 1.0;
   reference_t r = reference(b, "--rtol=1e-9", "");
   hpgmg_options_t o = options_of(textf("%s --precision=mixed --rtol=1e-9", b->options));
   hpgmg_solver_t *s[2];
@@ -298,6 +328,13 @@ static void test_mixed(const fixture_backend_t *b) {
     hpgmg_destroy(&s[n]);
   }
   if (f.values > 0) CHECK_SAME(values_in(&u[0]), values_in(&u[1]), f.values);
+  o.cycles = 0;
+  const hpgmg_array_t one_array = {&one, {0, 0, 0}},
+                      ones[MAX_BOXES] = {one_array, one_array, one_array};
+  API(hpgmg_create(&o, &s[0]));
+  API(hpgmg_solve(s[0], f.array, u[0].array, &info));
+  hpgmg_destroy(&s[0]);
+  test_guess(o, &(hpgmg_coefficients_t){{ones, ones, ones}, NULL, NULL}, &f, &u[0], info.residual);
   free_part(&f), free_part(&u[0]), free_part(&u[1]);
   free_reference(&r);
 }
@@ -364,25 +401,29 @@ static reference_t rough(const fixture_backend_t *b, const char *words, double *
   return r;
 }
 
-/* A solve from its own result ends at once; one from zero does not. */
-static void test_guess(hpgmg_options_t o, const hpgmg_coefficients_t *c, part_t *f, part_t *u,
-                       double residual) {
-  part_t zero = part_of(NULL, -1), same = part_of(NULL, -1);
+/* With f = 0 the residual itself is compared with the tolerance. */
+static void test_zero_rhs(const fixture_backend_t *b) {
+  hpgmg_options_t o = options_of(textf("%s --rtol=1e-6", b->options));
   hpgmg_solver_t *s;
   hpgmg_info_t info;
+  double zero = 0.0;
+  const hpgmg_array_t none = {&zero, {0, 0, 0}}, f[MAX_BOXES] = {none, none, none};
+  double *random = field_random(mg_volume(cells), 3);
+  part_t u = part_of(random, -1);
   o.guess = 1;
-  memcpy(same.memory, values_in(u), (size_t)u->values * sizeof(double));
   API(hpgmg_create(&o, &s));
-  API(hpgmg_set_coefficients(s, c));
-  API(hpgmg_solve(s, f->array, u->array, &info));
-  CHECK_INT(info.cycles, 0);
-  CHECK_INT(info.reason, HPGMG_CONVERGED);
-  CHECK_NEAR(info.residual, residual, 1e-6 * residual);
-  if (u->values > 0) CHECK_SAME(values_in(u), same.memory, u->values);
-  API(hpgmg_solve(s, f->array, zero.array, &info));
-  CHECK(info.cycles > 0 && info.relative < 1e-9);
+  API(hpgmg_solve(s, f, u.array, &info));
+  CHECK(info.cycles > 0 && info.relative < 1e-6);
   hpgmg_destroy(&s);
-  free_part(&zero), free_part(&same);
+  /* Cycles by number from a guess: the residual is that of the last cycle. */
+  o.cycles = 2;
+  part_t v = part_of(random, -1);
+  API(hpgmg_create(&o, &s));
+  API(hpgmg_solve(s, f, v.array, &info));
+  CHECK_INT(info.cycles, 2);
+  CHECK(info.residual > 0.0 && info.residual == info.relative);
+  hpgmg_destroy(&s);
+  free_part(&u), free_part(&v);
 }
 
 /* Beta in cells is that of faces with the harmonic means. */
@@ -498,6 +539,12 @@ static void test_errors(void) {
     o.varying_alpha = rank == 0;
     refuse_create(o, HPGMG_BAD_ARGUMENT, "differs between ranks");
     o = options_of(NULL);
+    o.cycles = rank == 0 ? 2 : 3;
+    refuse_create(o, HPGMG_BAD_ARGUMENT, "cycles differs between ranks");
+    o = options_of(NULL);
+    o.guess = rank == 0;
+    refuse_create(o, HPGMG_BAD_ARGUMENT, "guess differs between ranks");
+    o = options_of(NULL);
     if (rank == ranks - 1) boxes[0].n[1] = 1;
     refuse_create(o, HPGMG_BAD_ARGUMENT, "both have cell (0, 0, 0)");
   }
@@ -531,6 +578,22 @@ static void test_bad_values(void) {
   refused(s, hpgmg_solve(s, NULL, u.array, NULL), HPGMG_BAD_ARGUMENT, "f is NULL");
   /* The solver is as before. */
   API(hpgmg_solve(s, &constant, u.array, NULL));
+  hpgmg_destroy(&s);
+  free_part(&u);
+}
+
+/* Values that only all ranks together show to be wrong. */
+static void test_bad_fields(void) {
+  hpgmg_options_t o = options_of("--equation=helmholtz --boundary=neumann --operator=7pt");
+  hpgmg_solver_t *s;
+  double one = 1.0, zero = 0.0, small = 1e-70;
+  hpgmg_array_t constant = {&one, {0, 0, 0}}, none = {&zero, {0, 0, 0}}, tiny = {&small, {0, 0, 0}};
+  hpgmg_coefficients_t c = {{&constant, &constant, &constant}, &none, NULL};
+  part_t u = part_of(NULL, -1);
+  o.varying_alpha = 1;
+  API(hpgmg_create(&o, &s));
+  refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "alpha is 0 everywhere");
+  refused(s, hpgmg_solve(s, &tiny, u.array, NULL), HPGMG_BAD_ARGUMENT, "max|f| is 1e-70");
   hpgmg_destroy(&s);
   free_part(&u);
 }
@@ -582,12 +645,17 @@ static void test_reasons(void) {
   CHECK_INT(info.reason, HPGMG_CYCLES_DONE);
   CHECK_INT(info.cycles, 1);
   free(cube.data);
+  int64_t bytes[2];
+  hpgmg_memory(s, bytes);
+  CHECK(bytes[0] + bytes[1] > 5 * 4096 * (int64_t)sizeof(double));
   hpgmg_solver_t *stale = s;
   hpgmg_destroy(&s);
   hpgmg_destroy(&s);
   hpgmg_destroy(&stale);
   refused(stale, hpgmg_solve(stale, &f, &f, NULL), HPGMG_BAD_ARGUMENT, "it was destroyed");
   refused(NULL, hpgmg_set_coefficients(NULL, NULL), HPGMG_BAD_ARGUMENT, "there is no such solver");
+  hpgmg_memory(stale, bytes);
+  CHECK(bytes[0] == 0 && bytes[1] == 0);
   CHECK_INT(hpgmg_create(NULL, &s), HPGMG_BAD_ARGUMENT);
   CHECK_INT(hpgmg_create(&o, NULL), HPGMG_BAD_ARGUMENT);
   CHECK_STRING(hpgmg_status_text(HPGMG_NO_MEMORY), "out of memory");
@@ -607,6 +675,7 @@ static void test_backend(const fixture_backend_t *b) {
             "--boundary=dirichlet:1,dirichlet,dirichlet,dirichlet:2,dirichlet,dirichlet:-1");
   test_alpha(b);
   test_mixed(b);
+  test_zero_rhs(b);
   test_cell_beta(b, "--boundary=periodic,dirichlet,neumann");
   test_cell_beta(b, "--boundary=dirichlet --stretch=y:tanh:1.5");
   test_one(b, "--boundary=robin:2:0.5:2", 0.0);
@@ -644,6 +713,7 @@ int main(int argc, char **argv) {
   }
   test_errors();
   test_bad_values();
+  test_bad_fields();
   test_parallel_region();
   test_reasons();
 #ifdef HAVE_MPI

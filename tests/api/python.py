@@ -66,6 +66,7 @@ def check_ends():
         assert error.result.cycles == 2 and error.result.reason == "max cycles"
         assert error.result.u.max() > 0.05
     with hpgmg.Solver((16, 16, 16), cycles=3) as solver:
+        assert sum(solver.memory) > 5 * 16**3 * 8
         assert solver.solve(1.0).reason == "cycles done" and solver.solve(1.0).cycles == 3
     with hpgmg.Solver((16, 16, 16), "--equation=helmholtz", varying_alpha=True) as solver:
         solver.set_coefficients(alpha=3.0)
@@ -103,6 +104,9 @@ def check_boxes():
             solver.solve(Device(device), Device(u))
             assert (u == whole.u).all()
         raises(ValueError, "values of the type <f4", lambda: solver.solve(Device(f, "<f4")))
+        other = Device(f)
+        other.__cuda_array_interface__["stream"] = 7
+        raises(ValueError, "give the solver stream=7", lambda: solver.solve(other))
     with hpgmg.Solver(cells, words, boxes=boxes, guess=True) as solver:
         solver.set_coefficients(cell_beta=split(beta))
         assert solver.solve(split(f), split(whole.u)).cycles == 0
@@ -111,7 +115,9 @@ def check_boxes():
         assert abs(u - whole.u).max() < 1e-6
         raises(ValueError, "u is None", lambda: solver.solve(1.0))
         raises(ValueError, "f has 1 arrays; expected 2", lambda: solver.solve([f], split(u)))
+        raises(ValueError, "u must be a list", lambda: solver.solve(split(f), u))
     raises(hpgmg.Error, "but the grid has", lambda: hpgmg.Solver(cells, words, boxes=boxes[:1]))
+    raises(ValueError, "boxes is empty", lambda: hpgmg.Solver(cells, words, boxes=[]))
     raises(ValueError, "a box has 3 parts", lambda: hpgmg.Solver(cells, words, boxes=(0, 0, 0)))
 
 
