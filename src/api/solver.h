@@ -41,6 +41,9 @@ struct hpgmg_solver {
   bool broken; /* a device or MPI failed, so other ranks may not take part in calls */
 };
 
+/** Plan and allocate the levels and boxes, with coefficients of 1. Collective over the world. */
+MG_MUST_CHECK mg_status_t mg_api_build(hpgmg_solver_t *s, const hpgmg_options_t *o);
+
 /** Allocate, and set all coefficients to 1. */
 MG_MUST_CHECK mg_status_t mg_api_create_coefficients(hpgmg_solver_t *s);
 void mg_api_free_coefficients(hpgmg_solver_t *s);
