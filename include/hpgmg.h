@@ -110,7 +110,7 @@ typedef struct {
                                  of files are refused, those of the benchmark are ignored. NULL: none */
   int varying_alpha;        /**< alpha is an array */
   int guess;                /**< hpgmg_solve starts from the values of u, with V-cycles */
-  int32_t cycles;           /**< > 0: hpgmg_solve does as many cycles, whatever the residual; not
+  int32_t cycles;           /**< > 0: hpgmg_solve does this number of cycles, for any residual; not
                                  with --krylov=cg. 0: cycles until --rtol */
   const void *comm; /**< const MPI_Comm *, duplicated; needs MPI_THREAD_FUNNELED. NULL: this process
                          alone. If MPI is not initialized, the library does it */

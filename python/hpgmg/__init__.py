@@ -187,7 +187,7 @@ class Solver:
         list of arrays too, or a number.
     comm: an mpi4py communicator; None: this process alone.
     guess: solve() starts from the values of u.
-    cycles: solve() does as many, whatever the residual; 0: cycles until --rtol.
+    cycles: of each solve(), for any residual; 0: cycles until --rtol.
     stream: address of a CUDA stream, after whose work arrays in GPU memory are used; None: the
         default stream. Calls wait until they have finished.
     log: gets errors and warnings.
