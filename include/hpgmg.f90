@@ -55,7 +55,9 @@ module hpgmg
 
   type, bind(c), public :: hpgmg_options_t
     integer(c_size_t) :: size = 0
-    integer(c_int32_t) :: cells(3) = 0, n_boxes = 0
+    integer(c_int32_t) :: cells(3) = 0
+    type(c_ptr) :: faces(3) = c_null_ptr
+    integer(c_int32_t) :: n_boxes = 0
     type(c_ptr) :: boxes = c_null_ptr, words = c_null_ptr
     integer(c_int) :: varying_alpha = 0, guess = 0
     integer(c_int32_t) :: cycles = 0

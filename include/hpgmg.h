@@ -103,6 +103,9 @@ typedef void (*hpgmg_log_t)(void *data, const char *text);
 typedef struct {
   size_t size;              /**< sizeof(hpgmg_options_t) */
   int32_t cells[3];         /**< cells of the grid in i, j and k; all 0: the words have the size */
+  const double *faces[3];   /**< positions of the cells[d] + 1 faces of each axis, increasing, for
+                                 cells of any widths; all three, the same on every rank, and without
+                                 --lengths. NULL: equal widths. Copied */
   int32_t n_boxes;          /**< of this rank; 0: none, or on one rank the whole grid */
   const hpgmg_box_t *boxes; /**< The boxes of all ranks are disjoint and cover the grid. Copied */
   const char *words;        /**< options as on the command line of hpgmg-fv, separated by blanks:
@@ -124,8 +127,20 @@ typedef struct {
 /** Defaults: fv2, Poisson's equation, Dirichlet walls, GSRB; an F-cycle, then V-cycles to
  *  --rtol=1e-8; one process. */
 static inline hpgmg_options_t hpgmg_options(void) {
-  hpgmg_options_t o = {
-      sizeof(hpgmg_options_t), {0, 0, 0}, 0, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL};
+  hpgmg_options_t o = {sizeof(hpgmg_options_t),
+                       {0, 0, 0},
+                       {NULL, NULL, NULL},
+                       0,
+                       NULL,
+                       NULL,
+                       0,
+                       0,
+                       0,
+                       NULL,
+                       NULL,
+                       NULL,
+                       NULL,
+                       NULL};
   return o;
 }
 
@@ -153,12 +168,12 @@ HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
  *
  *  A call returns when it has finished, with one exception: with options.cycles, f and u in GPU
  *  memory and info = NULL, it only enqueues its work, after that of options.stream; later work on
- *  this stream then waits for u. So it can be captured in a CUDA graph, which is valid until the
- *  coefficients change or the solver is destroyed. This needs one rank, all levels on its GPU
- *  (--cpu-below=0), sides without values, axes that are not stretched, and an A that is not
- * singular. Else the call returns when it has finished, or fails if the stream is being captured.
- * Values of f are not checked then. During the capture, and while the graph runs, no other call of
- * the library may use the GPU; calls with the same solver wait for options.stream.
+ *  this stream then waits for u, and values of f are not checked. So it can be captured in a CUDA
+ *  graph, which is valid until the coefficients change or the solver is destroyed. This needs one
+ *  rank, all levels on its GPU (--cpu-below=0), sides without values, axes that are not stretched,
+ *  and an A that is not singular. Else the call returns when it has finished, or fails if the
+ *  stream is being captured. During the capture, and while the graph runs, no other call of the
+ *  library may use the GPU; calls with the same solver wait for options.stream.
  *  @param[in]  f     in cells, an array for each box of this rank: averages of fv2 and fv4, values
  *                    at centers of 7pt; not changed
  *  @param[out] u     in cells, an array for each box. Ghosts around a box are not written. Also the

@@ -89,6 +89,7 @@ class _Options(ctypes.Structure):
     _fields_ = (
         ("size", ctypes.c_size_t),
         ("cells", _Cells),
+        ("faces", ctypes.POINTER(ctypes.c_double) * 3),
         ("n_boxes", ctypes.c_int32),
         ("boxes", ctypes.POINTER(_Box)),
         ("words", ctypes.c_char_p),
@@ -182,6 +183,8 @@ class Solver:
 
     cells: of the grid in i, j and k; None: the words have the size of a cube.
     words: options of hpgmg-fv, such as "--operator=7pt --boundary=neumann".
+    faces: increasing positions of the faces in x, y and z, for cells of any widths; instead of
+        --lengths.
     boxes: a pair (first cell, cells) in i, j and k, or a list of such pairs, for this rank; None:
         the whole grid, on one rank. With a list, each f, u, alpha, and beta of a direction is a
         list of arrays too, or a number.
@@ -199,6 +202,7 @@ class Solver:
         cells: Sequence[int] | None,
         words: str = "",
         *,
+        faces: Sequence[object] | None = None,
         boxes: Sequence | None = None,
         comm: object = None,
         varying_alpha: bool = False,
@@ -217,6 +221,7 @@ class Solver:
         boxes = [_box(b) for b in (boxes if self._listed else [boxes])]
         if not boxes and comm is None:
             raise ValueError("boxes is empty; without comm, the boxes of this rank are the grid")
+        axes = _axes(faces, grid)
         self._shapes = [tuple(reversed(b.n)) for b in boxes]
         self._guess = guess
         self._stream = stream
@@ -224,6 +229,7 @@ class Solver:
         options = _Options(
             ctypes.sizeof(_Options),
             _Cells(*grid),
+            _pointers(axes),
             len(boxes),
             (_Box * len(boxes))(*boxes),
             words.encode(),
@@ -344,6 +350,21 @@ def _is_writable(x: object) -> bool:
     if device is not None:
         return not device["data"][1]
     return isinstance(x, np.ndarray) and x.dtype == np.float64 and x.flags.writeable
+
+
+def _axes(faces: Sequence[object] | None, cells: tuple[int, ...]) -> list[np.ndarray]:
+    if faces is None:
+        return []
+    axes = [np.ascontiguousarray(x, dtype=np.float64) for x in faces]
+    want = [(n + 1,) for n in cells]
+    if [a.shape for a in axes] != want:
+        raise ValueError(f"faces have the shapes {[a.shape for a in axes]}; expected {want}")
+    return axes
+
+
+def _pointers(axes: list[np.ndarray]) -> ctypes.Array:
+    pointer = ctypes.POINTER(ctypes.c_double)
+    return (pointer * 3)(*(a.ctypes.data_as(pointer) for a in axes))
 
 
 def _box(pair: Sequence) -> _Box:

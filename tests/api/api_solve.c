@@ -452,21 +452,6 @@ static void test_cell_beta(const fixture_backend_t *b, const char *words) {
   free_reference(&r);
 }
 
-/* The solution is 1: Robin's conditions without another side, and factors of stretched axes. */
-static void test_one(const fixture_backend_t *b, const char *words, double f) {
-  hpgmg_options_t o = options_of(textf("%s %s --rtol=1e-10", b->options, words));
-  hpgmg_solver_t *s;
-  part_t u = part_of(NULL, -1);
-  const hpgmg_array_t array = {&f, {0, 0, 0}}, all[MAX_BOXES] = {array, array, array};
-  API(hpgmg_create(&o, &s));
-  API(hpgmg_solve(s, all, u.array, NULL));
-  const double *got = values_in(&u);
-  for (int64_t n = 0; n < u.values; n++)
-    if (n % (cells[2] + 2) < cells[2]) CHECK_NEAR(got[n], 1.0, 1e-7);
-  hpgmg_destroy(&s);
-  free_part(&u);
-}
-
 static int lines;
 static void count_lines(void *data, const char *text) {
   lines += data == (void *)&lines && strncmp(text, "hpgmg: error: ", 14) == 0;
@@ -489,6 +474,57 @@ static void refuse_create(hpgmg_options_t o, hpgmg_status_t want, const char *te
   hpgmg_array_t array = {&x, {0, 0, 0}};
   refused(s, hpgmg_solve(s, &array, &array, NULL), HPGMG_BAD_ARGUMENT, "has failed before");
   hpgmg_destroy(&s);
+}
+
+/* The faces of a stretched axis as an array give the bits of the words. */
+static void test_faces(const fixture_backend_t *b) {
+  mg_axes_t axes = {{NULL, NULL, NULL}};
+  mg_params_t params = {.cells = {cells[0], cells[1], cells[2]},
+                        .length = {1.25, 1.0625, 0.875},
+                        .stretch = {0.0, 1.5, 0.0}};
+  double even[2][32], one = 1.0;
+  const hpgmg_array_t array = {&one, {0, 0, 0}}, f[MAX_BOXES] = {array, array, array};
+  hpgmg_options_t o[2] = {
+      options_of(textf("%s --lengths=1.25,1.0625,0.875 --stretch=y:tanh:1.5", b->options)),
+      options_of(b->options)};
+  part_t u[2] = {part_of(NULL, -1), part_of(NULL, -1)};
+  MUST(mg_axes_set(&axes, &params));
+  for (int i = 0; i <= cells[0]; i++)
+    even[0][i] = even[1][i] = 0.0625 * i - 0.5;
+  o[1].faces[0] = even[0];
+  o[1].faces[1] = axes.face[1];
+  o[1].faces[2] = even[1];
+  for (int n = 0; n < 2; n++) {
+    hpgmg_solver_t *s;
+    API(hpgmg_create(&o[n], &s));
+    API(hpgmg_solve(s, f, u[n].array, NULL));
+    hpgmg_destroy(&s);
+  }
+  if (u[0].values > 0) CHECK_SAME(values_in(&u[0]), values_in(&u[1]), u[0].values);
+  o[1].words = textf("%s --lengths=1,1,1", b->options);
+  refuse_create(o[1], HPGMG_BAD_ARGUMENT, "faces are given; drop");
+  o[1].words = b->options;
+  even[1][3] = even[1][2];
+  refuse_create(o[1], HPGMG_BAD_ARGUMENT, "faces[2][3] is -0.375");
+  o[1].faces[2] = NULL;
+  refuse_create(o[1], HPGMG_BAD_ARGUMENT, "faces[2] is NULL");
+  free_part(&u[0]), free_part(&u[1]);
+  mg_axes_free(&axes);
+}
+
+/* The solution is 1: Robin's conditions without another side, and factors of stretched axes. */
+static void test_one(const fixture_backend_t *b, const char *words, double f) {
+  hpgmg_options_t o = options_of(textf("%s %s --rtol=1e-10", b->options, words));
+  hpgmg_solver_t *s;
+  part_t u = part_of(NULL, -1);
+  const hpgmg_array_t array = {&f, {0, 0, 0}}, all[MAX_BOXES] = {array, array, array};
+  API(hpgmg_create(&o, &s));
+  API(hpgmg_solve(s, all, u.array, NULL));
+  const double *got = values_in(&u);
+  for (int64_t n = 0; n < u.values; n++)
+    if (n % (cells[2] + 2) < cells[2]) CHECK_NEAR(got[n], 1.0, 1e-7);
+  hpgmg_destroy(&s);
+  free_part(&u);
 }
 
 static void test_errors(void) {
@@ -676,6 +712,7 @@ static void test_backend(const fixture_backend_t *b) {
   test_alpha(b);
   test_mixed(b);
   test_zero_rhs(b);
+  test_faces(b);
   test_cell_beta(b, "--boundary=periodic,dirichlet,neumann");
   test_cell_beta(b, "--boundary=dirichlet --stretch=y:tanh:1.5");
   test_one(b, "--boundary=robin:2:0.5:2", 0.0);

@@ -116,6 +116,16 @@ def check_boxes():
         raises(ValueError, "u is None", lambda: solver.solve(1.0))
         raises(ValueError, "f has 1 arrays; expected 2", lambda: solver.solve([f], split(u)))
         raises(ValueError, "u must be a list", lambda: solver.solve(split(f), u))
+    x = [np.linspace(0.0, n / 16, n + 1) for n in cells]
+    with (
+        hpgmg.Solver(cells, words, faces=x) as even,
+        hpgmg.Solver(cells, words + " --spacing=0.0625,0.0625,0.0625") as same,
+    ):
+        assert (even.solve(f).u == same.solve(f).u).all()
+    x[1] = x[1] ** 1.3
+    with hpgmg.Solver(cells, words, faces=x) as solver:
+        assert solver.solve(f).reason == "converged"
+    raises(ValueError, "faces have the shapes", lambda: hpgmg.Solver(cells, words, faces=x[::-1]))
     raises(hpgmg.Error, "but the grid has", lambda: hpgmg.Solver(cells, words, boxes=boxes[:1]))
     raises(ValueError, "boxes is empty", lambda: hpgmg.Solver(cells, words, boxes=[]))
     raises(ValueError, "a box has 3 parts", lambda: hpgmg.Solver(cells, words, boxes=(0, 0, 0)))

@@ -69,6 +69,14 @@ static void create(int n) {
   o.boxes = wrong == 3 ? NULL : box;
   o.words = words[choose(sizeof words / sizeof *words)];
   o.varying_alpha = choose(8) == 7;
+  static double faces[3][MAX_CELLS + 1];
+  const int axes = choose(8);
+  for (int d = 0; axes >= 5 && d < (axes == 5 ? 2 : 3); d++) {
+    for (int i = 0; i <= MAX_CELLS; i++)
+      faces[d][i] = 0.1 * i * (i + axes);
+    if (axes == 7) faces[d][choose(MAX_CELLS + 1)] = -1.0;
+    o.faces[d] = faces[d];
+  }
   o.guess = choose(4) == 3;
   o.cycles = choose(4) == 3 ? choose(5) - 1 : 0;
   hpgmg_destroy(&solver[n]);
