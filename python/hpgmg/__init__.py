@@ -6,9 +6,10 @@
 >>> print(result.u.max(), result.cycles)
 
 Arrays are indexed [k, j, i], as in the dumps of hpgmg-fv, and have float64 values; any strides are
-used without a copy. A number stands for an array of this value. Anything that numpy.asarray accepts
-is an array in host memory, and anything with __cuda_array_interface__ (CuPy, PyTorch, Numba) one in
-GPU memory. include/hpgmg.h documents the library, docs/usage.md the words.
+used without a copy. A number stands for an array of this value. Anything that numpy.asarray takes,
+or with __dlpack__ (PyTorch), is an array in host memory, and anything with __cuda_array_interface__
+(CuPy, PyTorch, Numba) one in GPU memory. include/hpgmg.h documents the library, docs/usage.md the
+words.
 
 The library is that of the environment variable HPGMG_LIBRARY, or the one that the system finds.
 """
@@ -149,10 +150,17 @@ def _as_array(
             )
         strides = device.get("strides") or [8 * math.prod(shape[d + 1 :]) for d in range(3)]
         return _argument(x, device["data"][0], tuple(device["shape"]), strides, shape, what)
-    array = np.asarray(x, dtype=np.float64)
+    array = np.asarray(_host_array(x), dtype=np.float64)
     if array.ndim == 0:
         array = np.broadcast_to(array, shape)
     return _argument(array, array.ctypes.data, array.shape, array.strides, shape, what)
+
+
+def _host_array(x: object) -> object:
+    """An array of another package as one of NumPy, in the same memory (DLPack)."""
+    if isinstance(x, np.ndarray) or not hasattr(x, "__dlpack__"):
+        return x
+    return np.from_dlpack(x)
 
 
 def _argument(
@@ -349,7 +357,10 @@ def _is_writable(x: object) -> bool:
     device = getattr(x, "__cuda_array_interface__", None)
     if device is not None:
         return not device["data"][1]
-    return isinstance(x, np.ndarray) and x.dtype == np.float64 and x.flags.writeable
+    array = _host_array(x)
+    # NumPy marks arrays from DLPack as read-only.
+    writeable = array is not x or (isinstance(x, np.ndarray) and x.flags.writeable)
+    return writeable and array.dtype == np.float64
 
 
 def _axes(faces: Sequence[object] | None, cells: tuple[int, ...]) -> list[np.ndarray]:

@@ -86,6 +86,17 @@ class Device:
         }
 
 
+class Other:
+    """An array of another package, in host memory."""
+
+    def __init__(self, array):
+        self._array = array
+        self.__dlpack_device__ = array.__dlpack_device__
+
+    def __dlpack__(self, **settings):
+        return self._array.__dlpack__(**settings)
+
+
 def check_boxes():
     """Two boxes, cell_beta and a guess give the u of one box; __cuda_array_interface__ too."""
     draw = np.random.default_rng(2)
@@ -103,6 +114,10 @@ def check_boxes():
             u = np.empty_like(device)
             solver.solve(Device(device), Device(u))
             assert (u == whole.u).all()
+        u = np.empty_like(f)
+        solver.solve(Other(f), Other(u))
+        assert (u == whole.u).all()
+        raises(ValueError, "must be writeable", lambda: solver.solve(f, [[[1.0]]]))
         raises(ValueError, "values of the type <f4", lambda: solver.solve(Device(f, "<f4")))
         other = Device(f)
         other.__cuda_array_interface__["stream"] = 7
