@@ -200,7 +200,7 @@ python_environment() {
   PYTHON=$folder/bin/python
   if has_modules vtk h5py matplotlib scipy; then return 0; fi
   optional have_venv python3 python3-venv
-  say 'pip install vtk h5py matplotlib scipy ruff'
+  say 'pip install vtk h5py matplotlib scipy mpi4py ruff'
   if ! python_from_pypi "$folder" >"$work/python.log" 2>&1; then
     rm -rf "$folder"
     say "without PyPI: $(tail -n 1 "$work/python.log")"
@@ -215,6 +215,8 @@ python_from_pypi() {
   local pip=(timeout 300 "$1/bin/python" -m pip install --quiet --disable-pip-version-check)
   rm -rf "$1"
   python3 -m venv "$1" && "${pip[@]}" vtk h5py matplotlib scipy && has_modules vtk h5py matplotlib scipy || return 1
+  # For tests/api/python.sh.
+  "${pip[@]}" mpi4py || true
   # Output differs between versions, so the version is fixed.
   "${pip[@]}" ruff==0.17.6 || true
 }

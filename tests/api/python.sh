@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
-# python: pip installs the Python package into a temporary folder. It solves and reports errors (python.py), has every
-# digit of the program's report (report.py: norms of h, 2h and 4h, error, order), and examples/poisson.py prints the line
-# of examples/poisson.c. Runs $PYTHON; skips without NumPy or the shared library.
+# python: pip installs the Python package into a temporary folder. It solves and reports errors (python.py), and has every
+# digit of the program's report (report.py: norms of h, 2h and 4h, error, order). examples/poisson.py prints the line of
+# examples/poisson.c. Two ranks with mpi4py have the bits of one (python_ranks.py). Runs $PYTHON; skips without NumPy or
+# the shared library.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
 library=$abs_top_builddir/libhpgmg.so
@@ -26,6 +27,15 @@ ${CC:-cc} -o "$dir/poisson" "$abs_top_srcdir/examples/poisson.c" -I"$abs_top_src
   -lhpgmg || complain 'examples/poisson.c does not compile'
 solo "$dir/poisson" >"$dir/want" || complain 'poisson fails'
 diff "$dir/want" "$dir/said" || complain 'examples/poisson.py and poisson.c print different lines'
+
+# mpi4py must use the MPI of the library.
+theirs=$(solo "$PYTHON" -c 'from mpi4py import MPI; print(MPI.Get_library_version().split(",")[0].replace(" v", " "))' 2>/dev/null)
+if have_mpi && test -n "$theirs" && solo "$HPGMG_FV" --version | grep -q "^MPI .*$theirs$"; then
+  (unset OMPI_MCA_btl && mpi_run 2 "$PYTHON" "$abs_top_srcdir/tests/api/python_ranks.py") >"$dir/said" 2>&1 ||
+    complain "python_ranks.py: $(cat "$dir/said")"
+else
+  echo 'skipped: several ranks, without mpi4py of this MPI'
+fi
 
 if have_feature HDF5 && have_feature jansson && "$PYTHON" -c 'import h5py' 2>/dev/null; then
   cd "$dir" || exit 1
