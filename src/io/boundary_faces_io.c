@@ -1,5 +1,6 @@
 #include "io/boundary_faces_io.h"
 #include "base/alloc.h"
+#include "level/ops.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,16 +72,9 @@ static void move_rows(const wall_t *w, double *wall, bool putting) {
 }
 
 static mg_status_t copy(const wall_t *w) {
-  const mg_backend_t *backend = w->level->backend;
   const mg_view_t *v = &w->level->store.view;
   const mg_copy_job_t job = {v, v, w->buffer, w->list, w->n};
-  mg_copies_t *copies;
-  if (w->n == 0) return MG_OK;
-  MG_TRY(backend->prepare_copies(&job, &copies));
-  mg_status_t status = backend->copy(copies, w->vec, w->vec);
-  if (status == MG_OK && backend->queue.wait) status = backend->queue.wait();
-  backend->release_copies(copies);
-  return status;
+  return mg_copy_once(w->level->backend, &job, w->vec, w->vec);
 }
 
 static mg_status_t allocate(wall_t *w, bool putting) {

@@ -61,6 +61,18 @@ mg_status_t mg_residual_norm_end(mg_level_t *level, double *norm) {
   return max_over_ranks(level, norm);
 }
 
+mg_status_t mg_copy_once(const mg_backend_t *backend, const mg_copy_job_t *job, mg_vector_t src,
+                         mg_vector_t dst) {
+  mg_copies_t *copies;
+  if (job->n == 0) return MG_OK;
+  MG_TRY(backend->prepare_copies(job, &copies));
+  mg_status_t status = backend->copy(copies, src, dst);
+  /* A copy in flight still reads the list. */
+  if (status == MG_OK && backend->queue.wait) status = backend->queue.wait();
+  backend->release_copies(copies);
+  return status;
+}
+
 mg_status_t mg_fill(mg_level_t *level, mg_vector_t dst, double value) {
   if (!level->comm) return MG_OK;
   MG_TIMED(level, MG_TIME_VECTOR, level->backend->fill(VIEW(level), dst, value));

@@ -44,6 +44,11 @@ MG_MUST_CHECK mg_status_t mg_shift(mg_level_t *level, mg_vector_t dst, mg_vector
 MG_MUST_CHECK mg_status_t mg_multiply(mg_level_t *level, mg_vector_t dst, mg_vector_t x,
                                       mg_vector_t y);
 
+/** Run a list of copies once, and wait for it. The list may be freed then. Not collective.
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_copy_once(const mg_backend_t *backend, const mg_copy_job_t *job,
+                                       mg_vector_t src, mg_vector_t dst);
+
 /** max |x - y|, or max |x| if y < 0, over the level; NaN if any cell is not finite. */
 MG_MUST_CHECK mg_status_t mg_max_norm(mg_level_t *level, mg_vector_t x, mg_vector_t y,
                                       double *norm);

@@ -103,19 +103,12 @@ static mg_status_t set_finest(const mg_params_t *params, mg_level_t *level) {
 
 /* Set the betas of a patch's faces at its low or high wall normal to d to 0. MG_U must be 0. */
 static mg_status_t close_wall(const mg_level_t *level, int patch, int d, int side) {
-  const mg_backend_t *backend = level->backend;
   const mg_view_t *v = &level->store.view;
   const mg_patch_t *p = &v->patch[patch];
   mg_copy_t faces = {.src_patch = patch, .dst_patch = patch, .n = {p->n[0], p->n[1], p->n[2]}};
   faces.n[d] = 1;
   faces.src_lo[d] = faces.dst_lo[d] = side == 0 ? 0 : p->n[d];
-  mg_copies_t *copies;
-  MG_TRY(backend->prepare_copies(&(mg_copy_job_t){v, v, NULL, &faces, 1}, &copies));
-  mg_status_t status = backend->copy(copies, MG_U, MG_BETA_I + d);
-  /* A copy in flight still reads the list. */
-  if (status == MG_OK && backend->queue.wait) status = backend->queue.wait();
-  backend->release_copies(copies);
-  return status;
+  return mg_copy_once(level->backend, &(mg_copy_job_t){v, v, NULL, &faces, 1}, MG_U, MG_BETA_I + d);
 }
 
 /* No flux passes a Neumann wall: its betas are 0. Restriction keeps them 0. */

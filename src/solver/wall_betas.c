@@ -1,5 +1,6 @@
 #include "solver/wall_betas.h"
 #include "base/alloc.h"
+#include "level/ops.h"
 #include <stdlib.h>
 
 /* Faces of this rank's patches on walls normal to d, as copies to or from a buffer. */
@@ -24,29 +25,17 @@ static int list_faces(const mg_level_t *level, int d, bool saving, mg_copy_t *it
   return n;
 }
 
-static mg_status_t run_copies(const mg_level_t *level, int d, mg_copy_t *item, int n,
-                              double *buffer) {
-  const mg_backend_t *backend = level->backend;
-  const mg_view_t *v = &level->store.view;
-  const mg_vector_t beta = MG_BETA_I + (mg_vector_t)d;
-  mg_copies_t *copies;
-  MG_TRY(backend->prepare_copies(&(mg_copy_job_t){v, v, buffer, item, n}, &copies));
-  mg_status_t status = backend->copy(copies, beta, beta);
-  /* A copy in flight still reads the list. */
-  if (status == MG_OK && backend->queue.wait) status = backend->queue.wait();
-  backend->release_copies(copies);
-  return status;
-}
-
 /* Copy all faces on walls to the buffer, or back. */
 static mg_status_t copy_faces(const mg_level_t *level, bool saving, double *buffer) {
+  const mg_view_t *v = &level->store.view;
   int64_t doubles = 0;
   mg_status_t status = MG_OK;
   for (int d = 0; status == MG_OK && d < 3; d++) {
+    const mg_vector_t beta = MG_BETA_I + (mg_vector_t)d;
     mg_copy_t *item;
-    MG_TRY(mg_new(&item, 2 * (int64_t)level->store.view.n_patches, "copy lists"));
+    MG_TRY(mg_new(&item, 2 * (int64_t)v->n_patches, "copy lists"));
     const int n = list_faces(level, d, saving, item, &doubles);
-    if (n > 0) status = run_copies(level, d, item, n, buffer);
+    status = mg_copy_once(level->backend, &(mg_copy_job_t){v, v, buffer, item, n}, beta, beta);
     free(item);
   }
   return status;
