@@ -205,12 +205,7 @@ static mg_status_t find_alpha(const hpgmg_solver_t *s, const hpgmg_array_t *alph
 /* With alpha = 0, only conditions determine u. */
 static mg_status_t check_alpha(const hpgmg_solver_t *s, const hpgmg_array_t *alpha) {
   double found = 0.0;
-  bool fixed = !s->has_alpha;
-  for (int d = 0; d < 3; d++)
-    for (int side = 0; side < 2; side++)
-      fixed = fixed || s->params.wall[d][side] == MG_WALL_DIRICHLET ||
-              mg_is_robin(&s->params.condition[d][side]);
-  if (fixed) return MG_OK;
+  if (!s->has_alpha || mg_params_has_fixing_side(&s->params)) return MG_OK;
   MG_TRY(mg_comm_agree(find_alpha(s, alpha, &found)));
   MG_TRY(mg_comm_max(mg_comm_world(), &found, 1));
   if (found > 0.0) return MG_OK;

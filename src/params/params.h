@@ -195,14 +195,20 @@ static inline bool mg_params_has_wall_values(const mg_params_t *params) {
   return any;
 }
 
-/** Does the problem determine u only up to a constant? */
-static inline bool mg_params_is_singular(const mg_params_t *params) {
-  bool fixed = params->equation != MG_EQUATION_POISSON || params->alpha_varies;
+/** Does a side, by Dirichlet's or Robin's condition, determine u without alpha? */
+static inline bool mg_params_has_fixing_side(const mg_params_t *params) {
+  bool fixed = false;
   for (int d = 0; d < 3; d++)
     for (int side = 0; side < 2; side++)
       fixed = fixed || params->wall[d][side] == MG_WALL_DIRICHLET ||
               mg_is_robin(&params->condition[d][side]);
-  return !fixed;
+  return fixed;
+}
+
+/** Does the problem determine u only up to a constant? */
+static inline bool mg_params_is_singular(const mg_params_t *params) {
+  return params->equation == MG_EQUATION_POISSON && !params->alpha_varies &&
+         !mg_params_has_fixing_side(params);
 }
 
 /** Is an axis stretched? */
