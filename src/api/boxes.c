@@ -37,7 +37,7 @@ static int by_first_plane(const void *a, const void *b) {
   return (ka > kb) - (ka < kb);
 }
 
-/* Boxes in the order of their first planes overlap only with those that begin before they end. */
+/* In the order of first planes, a box can overlap only boxes that begin before its last plane. */
 static mg_status_t check_overlaps(mg_held_t *box, int n) {
   qsort(box, (size_t)n, sizeof *box, by_first_plane);
   for (int a = 0; a < n; a++)

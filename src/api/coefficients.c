@@ -189,14 +189,15 @@ mg_status_t mg_api_check_solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const 
   return status;
 }
 
-/* Whether an alpha is not 0 on this rank. */
+/* Whether an alpha is not 0 on this rank: 1, else 0. */
 static mg_status_t find_alpha(const hpgmg_solver_t *s, const hpgmg_array_t *alpha, double *found) {
   const mg_range_t zero = {0.0, 0.0, true};
   for (int box = 0; *found == 0.0 && box < mg_boxes_count(s->boxes); box++) {
     const mg_cuboid_t part = part_of(s, MG_API_ALPHA, box);
     int64_t place = -1;
+    double value;
     if (mg_volume(part.n) > 0)
-      MG_TRY(find_outside(s, part.n, &alpha[box], 0, &zero, &place, found));
+      MG_TRY(find_outside(s, part.n, &alpha[box], 0, &zero, &place, &value));
     *found = place >= 0;
   }
   return MG_OK;

@@ -15,7 +15,7 @@ enum { MG_API_MESSAGE = 1024 };
 enum { MG_API_ALPHA = 3, MG_API_CELL_BETA, MG_API_F, MG_API_U, MG_API_FIELDS };
 
 struct hpgmg_solver {
-  hpgmg_solver_t *next; /* of those that exist */
+  hpgmg_solver_t *next; /* in the list of all solvers */
   hpgmg_log_t log;
   void *log_data;
   char error[MG_API_MESSAGE];
@@ -58,7 +58,7 @@ MG_MUST_CHECK mg_status_t mg_api_set_up(hpgmg_solver_t *s);
 /** Set the right-hand side of levels that are set up. */
 MG_MUST_CHECK mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t *f);
 
-/** What is known of the arrays of a call. */
+/** Where the arrays of a call are. */
 typedef struct {
   bool any_on_host; /* or on a device that this solver does not use */
   bool captured;    /* the caller's stream is being captured */

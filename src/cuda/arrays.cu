@@ -115,8 +115,8 @@ static mg_status_t is_captured(cudaStream_t stream, bool *captured) {
   *captured = state != cudaStreamCaptureStatusNone;
   if (error == cudaErrorStreamCaptureImplicit) {
     (void)cudaGetLastError();
-    return mg_error(MG_ERR_USAGE, "another stream is being captured; the default stream waits for "
-                                  "it, so give the solver a stream of its own");
+    return mg_error(MG_ERR_USAGE, "another stream is being captured, for which the default stream "
+                                  "waits; set options.stream to another one");
   }
   MG_CUDA_TRY(error);
   return MG_OK;

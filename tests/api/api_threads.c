@@ -1,5 +1,5 @@
-/* api_threads: threads that create, use and destroy solvers of their own at the same time get the
- * bits of one thread. */
+/* api_threads: several threads create, use and destroy solvers at the same time, each its own.
+ * Their results have the bits of one thread. */
 #include "include/hpgmg.h"
 #include "tests/lib/fixture.h"
 #include <pthread.h>

@@ -83,8 +83,8 @@ static void create(int n) {
   check_status(n, hpgmg_create(&o, &solver[n]));
 }
 
-/* An array for each of two boxes: dense, padded, constant, or none. The second one begins at the
- * first plane after the first one, whatever boxes there are. */
+/* Two arrays, enough for all boxes: dense, padded, constant, or none. The second one begins in the
+ * middle of the planes. */
 static void set_arrays(int n, double *x, hpgmg_array_t array[2]) {
   for (int b = 0; b < 2; b++) {
     array[b] = (hpgmg_array_t){x + 1, {1, ROW, ROW * ROW}};

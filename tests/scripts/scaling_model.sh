@@ -7,7 +7,7 @@
 need_python numpy scipy
 model=$abs_top_srcdir/tests/scripts/scaling_model.py
 cd "$dir" || exit 1
-# Models ask for the same plans again and again. Here a plan depends only on the arguments, so keep its text.
+# Models need many plans several times. A plan depends only on the arguments here, so keep its text.
 mkdir plans
 cat >kept_planner <<SH
 #!/bin/bash
