@@ -1,0 +1,195 @@
+/* api_errors: bad arguments of hpgmg.h give a status and a message, and leave the solver as before.
+ * A solve has a reason. */
+#include "tests/api/parts.h"
+#include "tests/lib/fixture.h"
+#include <math.h>
+#include <stdlib.h>
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static void test_errors(void) {
+  static const struct {
+    const char *words, *text;
+  } bad[] = {{"--smoother=magic", "magic"},
+             {"--rtol=-1", "rtol"},
+             {"--json=x", "--json is an option of the program only"},
+             {"--help", "--help is an option"},
+             {"--operator=fv4", "fv4"},
+             {"stray", "stray"}};
+  n_lines = 0;
+  for (size_t n = 0; n < sizeof bad / sizeof *bad; n++)
+    refuse_create(options_of(bad[n].words), HPGMG_BAD_ARGUMENT, bad[n].text);
+  hpgmg_options_t o = options_of(NULL);
+  o.size--;
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "compile with its hpgmg.h");
+  o = options_of(NULL);
+  o.cells[1] = -3;
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "-3");
+  o = options_of(NULL);
+  o.varying_alpha = 1;
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "--equation=helmholtz");
+  o = options_of(NULL);
+  if (my_rank == 0) my_boxes[0].n[2]++;
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "the grid has 14 cells there");
+  o = options_of(NULL);
+  if (my_rank == 0) my_boxes[0].n[2]--;
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "cells, but the grid has 4760");
+  o = options_of(NULL);
+  o.n_boxes = -1;
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "n_boxes is -1");
+  o = options_of(NULL);
+  o.boxes = NULL;
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "boxes is NULL");
+  o = hpgmg_options();
+  o.words = "4 1";
+  o.guess = 1;
+  if (n_ranks == 1) refuse_create(o, HPGMG_BAD_ARGUMENT, "a guess needs --rtol or cycles");
+  o = options_of(NULL);
+  o.cycles = -1;
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "cycles is -1");
+  o = options_of("--operator=7pt --krylov=cg");
+  o.cycles = 2;
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "cycles is 2, but --krylov=cg");
+  if (n_ranks > 1) {
+    o = options_of("--equation=helmholtz");
+    o.varying_alpha = my_rank == 0;
+    refuse_create(o, HPGMG_BAD_ARGUMENT, "differs between ranks");
+    o = options_of(NULL);
+    o.cycles = my_rank == 0 ? 2 : 3;
+    refuse_create(o, HPGMG_BAD_ARGUMENT, "cycles differs between ranks");
+    o = options_of(NULL);
+    o.guess = my_rank == 0;
+    refuse_create(o, HPGMG_BAD_ARGUMENT, "guess differs between ranks");
+    o = options_of(NULL);
+    if (my_rank == n_ranks - 1) my_boxes[0].n[1] = 1;
+    refuse_create(o, HPGMG_BAD_ARGUMENT, "both have cell (0, 0, 0)");
+  }
+  CHECK(my_rank > 0 || n_lines > 10);
+}
+
+static void test_bad_values(void) {
+  hpgmg_options_t o = options_of("--boundary=neumann,dirichlet,neumann");
+  hpgmg_solver_t *s;
+  API(hpgmg_create(&o, &s));
+  double one = 1.0, bad = my_rank == 0 ? -1.0 : 1.0, nan = NAN;
+  hpgmg_array_t constant = {&one, {0, 0, 0}}, wrong = {&bad, {0, 0, 0}}, none = {&nan, {0, 0, 0}};
+  hpgmg_coefficients_t c = {{&constant, &wrong, &constant}, NULL, NULL};
+  refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "beta[1] has -1 at (0, 0, 0)");
+  /* Faces on sides with Neumann's condition are not read. */
+  c.beta[1] = &constant;
+  c.beta[2] = &none;
+  refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "beta[2] has nan at (0, 0, 1)");
+  c.beta[2] = NULL;
+  refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "beta[2] is NULL");
+  c.beta[2] = c.alpha = &constant;
+  refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "no varying_alpha");
+  c.alpha = NULL;
+  c.cell_beta = &constant;
+  refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "beta and cell_beta are given");
+  refused(s, hpgmg_set_coefficients(s, NULL), HPGMG_BAD_ARGUMENT, "coefficients is NULL");
+  c = (hpgmg_coefficients_t){.cell_beta = &wrong};
+  refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "cell_beta has -1 at (0, 0, 0)");
+  part_t u = part_of(NULL, -1);
+  refused(s, hpgmg_solve(s, &none, u.array, NULL), HPGMG_BAD_ARGUMENT, "f has nan at (0, 0, 0)");
+  refused(s, hpgmg_solve(s, NULL, u.array, NULL), HPGMG_BAD_ARGUMENT, "f is NULL");
+  /* The solver is as before. */
+  API(hpgmg_solve(s, &constant, u.array, NULL));
+  hpgmg_destroy(&s);
+  free_part(&u);
+}
+
+/* Values that only all ranks together show to be wrong. */
+static void test_bad_fields(void) {
+  hpgmg_options_t o = options_of("--equation=helmholtz --boundary=neumann --operator=7pt");
+  hpgmg_solver_t *s;
+  double one = 1.0, zero = 0.0, small = 1e-70;
+  hpgmg_array_t constant = {&one, {0, 0, 0}}, none = {&zero, {0, 0, 0}}, tiny = {&small, {0, 0, 0}};
+  hpgmg_coefficients_t c = {{&constant, &constant, &constant}, &none, NULL};
+  part_t u = part_of(NULL, -1);
+  o.varying_alpha = 1;
+  API(hpgmg_create(&o, &s));
+  refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "alpha is 0 everywhere");
+  refused(s, hpgmg_solve(s, &tiny, u.array, NULL), HPGMG_BAD_ARGUMENT, "max|f| is 1e-70");
+  hpgmg_destroy(&s);
+  free_part(&u);
+}
+
+/* In a parallel region, kernels would see the wrong number of a thread. */
+static void test_parallel_region(void) {
+#ifdef _OPENMP
+  hpgmg_options_t o = options_of(NULL);
+  hpgmg_solver_t *s;
+  double one = 1.0;
+  const hpgmg_array_t f = {&one, {0, 0, 0}};
+  part_t u = part_of(NULL, -1);
+  hpgmg_status_t status = HPGMG_OK;
+  bool parallel = false; /* not with OMP_THREAD_LIMIT=1 */
+  API(hpgmg_create(&o, &s));
+#pragma omp parallel num_threads(2)
+#pragma omp master
+  {
+    parallel = omp_in_parallel();
+    status = hpgmg_solve(s, &f, u.array, NULL);
+  }
+  if (parallel)
+    refused(s, status, HPGMG_BAD_ARGUMENT, "parallel region");
+  else
+    CHECK_INT(status, HPGMG_OK);
+  API(hpgmg_solve(s, &f, u.array, NULL));
+  hpgmg_destroy(&s);
+  free_part(&u);
+#endif
+}
+
+static void test_reasons(void) {
+  hpgmg_options_t o = options_of("--rtol=1e-12 --max-cycles=2");
+  hpgmg_solver_t *s;
+  hpgmg_info_t info;
+  double one = 1.0;
+  const hpgmg_array_t f = {&one, {0, 0, 0}};
+  part_t u = part_of(NULL, -1);
+  API(hpgmg_create(&o, &s));
+  refused(s, hpgmg_solve(s, &f, u.array, &info), HPGMG_NOT_CONVERGED, "after 2 cycles");
+  CHECK_INT(info.reason, HPGMG_MAX_CYCLES);
+  hpgmg_destroy(&s);
+  /* A cube of boxes, whose default is one cycle. */
+  o = hpgmg_options();
+  o.words = "4 1";
+  hpgmg_array_t cube = {calloc(4096, sizeof(double)), {1, 16, 256}};
+  API(hpgmg_create(&o, &s));
+  API(hpgmg_solve(s, &f, &cube, &info));
+  CHECK_INT(info.reason, HPGMG_CYCLES_DONE);
+  CHECK_INT(info.cycles, 1);
+  free(cube.data);
+  int64_t bytes[2];
+  hpgmg_memory(s, bytes);
+  CHECK(bytes[0] + bytes[1] > 5 * 4096 * (int64_t)sizeof(double));
+  hpgmg_solver_t *stale = s;
+  hpgmg_destroy(&s);
+  hpgmg_destroy(&s);
+  hpgmg_destroy(&stale);
+  refused(stale, hpgmg_solve(stale, &f, &f, NULL), HPGMG_BAD_ARGUMENT, "it was destroyed");
+  refused(NULL, hpgmg_set_coefficients(NULL, NULL), HPGMG_BAD_ARGUMENT, "there is no such solver");
+  hpgmg_memory(stale, bytes);
+  CHECK(bytes[0] == 0 && bytes[1] == 0);
+  CHECK_INT(hpgmg_create(NULL, &s), HPGMG_BAD_ARGUMENT);
+  CHECK_INT(hpgmg_create(&o, NULL), HPGMG_BAD_ARGUMENT);
+  CHECK_STRING(hpgmg_status_text(HPGMG_NO_MEMORY), "out of memory");
+  CHECK_STRING(hpgmg_version(), PACKAGE_VERSION);
+  free_part(&u);
+}
+
+int main(int argc, char **argv) {
+  parts_begin(&argc, &argv);
+  test_errors();
+  test_bad_values();
+  test_bad_fields();
+  test_parallel_region();
+  test_reasons();
+  parts_end();
+  return FIXTURE_END();
+}
