@@ -64,6 +64,8 @@ module hpgmg
     type(c_ptr) :: comm = c_null_ptr, comm_f = c_null_ptr, stream = c_null_ptr
     type(c_funptr) :: log = c_null_funptr
     type(c_ptr) :: log_data = c_null_ptr
+    type(c_funptr) :: allocate = c_null_funptr, release = c_null_funptr
+    type(c_ptr) :: memory_data = c_null_ptr
   end type hpgmg_options_t
 
   type, public :: hpgmg_solver_t

@@ -99,6 +99,14 @@ typedef struct hpgmg_solver hpgmg_solver_t;
  *  report it. The function must not call the library. */
 typedef void (*hpgmg_log_t)(void *data, const char *text);
 
+/** Allocates memory for cells of levels: on the host, or with gpu = 1 on the current GPU, where any
+ *  stream may use it at once. Neither this function nor the one below may call the library.
+ *  @return multiple of 256 bytes; NULL: there is no memory */
+typedef void *(*hpgmg_allocate_t)(void *data, size_t bytes, int gpu);
+
+/** Takes such memory back, when no work on the GPU uses it any more. */
+typedef void (*hpgmg_release_t)(void *data, void *memory, size_t bytes, int gpu);
+
 /** Arguments of hpgmg_create; start from hpgmg_options(). */
 typedef struct {
   size_t size;              /**< sizeof(hpgmg_options_t) */
@@ -122,6 +130,11 @@ typedef struct {
                         NULL: the default stream */
   hpgmg_log_t log; /**< gets errors and warnings; NULL: none */
   void *log_data;
+  hpgmg_allocate_t allocate; /**< for most of the memory: that of levels, without messages, and not
+                                  with --memory=unified; the library does not ask then whether it
+                                  fits. NULL: the library allocates */
+  hpgmg_release_t release;   /**< with allocate only */
+  void *memory_data;
 } hpgmg_options_t;
 
 /** Defaults: fv2, Poisson's equation, Dirichlet walls, GSRB; an F-cycle, then V-cycles to
@@ -140,6 +153,9 @@ static inline hpgmg_options_t hpgmg_options(void) {
                        NULL,
                        NULL,
                        NULL,
+                       NULL,
+                       NULL,
+                       NULL,
                        NULL};
   return o;
 }
@@ -150,7 +166,8 @@ HPGMG_API const char *hpgmg_version(void);
 /** @return static string, never NULL */
 HPGMG_API const char *hpgmg_status_text(hpgmg_status_t status);
 
-/** Plan and allocate the levels; beta is 1, and alpha too.
+/** Plan and allocate the levels; beta is 1, and alpha too. With the word --dry-run, only plan: then
+ *  hpgmg_memory says what the levels would take, and the solver can only be destroyed.
  *  @param[out] solver  to be destroyed, also after an error, which hpgmg_error explains; NULL if
  *                      there is no memory for it, or no options
  *  @return HPGMG_OK, HPGMG_BAD_ARGUMENT, HPGMG_UNAVAILABLE, HPGMG_NO_MEMORY, HPGMG_FAILED */
@@ -184,8 +201,10 @@ HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
 HPGMG_API hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f,
                                      const hpgmg_array_t *u, hpgmg_info_t *info);
 
-/** Bytes that the levels of a solver take on this rank, on the host and on the GPU. Arrays on their
- *  way (docs/library.md) take 8 MiB more, or a few planes of the grid. Not collective.
+/** Bytes that the levels of a solver take on this rank, on the host and on the GPU. Created with
+ *  --dry-run: that they would take at most. But unless --agglomerate-below is given, ranks measure
+ *  which of them hold small levels, and the bytes then differ. Arrays on their way
+ * (docs/library.md) take 8 MiB more, or a few planes of the grid. Not collective.
  *  @param[out] bytes  [0]: host, [1]: GPU; 0 if there are no levels */
 HPGMG_API void hpgmg_memory(const hpgmg_solver_t *solver, int64_t bytes[2]);
 

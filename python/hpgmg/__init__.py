@@ -102,6 +102,9 @@ class _Options(ctypes.Structure):
         ("stream", ctypes.c_void_p),
         ("log", _LOG),
         ("log_data", ctypes.c_void_p),
+        ("allocate", ctypes.c_void_p),
+        ("release", ctypes.c_void_p),
+        ("memory_data", ctypes.c_void_p),
     )
 
 

@@ -79,7 +79,7 @@ static mg_status_t check_words(const mg_params_t *p, mg_action_t action) {
   } refused[] = {{action == MG_ACTION_HELP, "help", "hpgmg-fv --help"},
                  {action == MG_ACTION_VERSION, "version", "hpgmg_version"},
                  {p->print_config, "print-config", "hpgmg-fv"},
-                 {p->dry_run, "dry-run", "hpgmg-fv"},
+                 {p->ranks > 0, "ranks", "a communicator of as many"},
                  {p->official, "official", "hpgmg-fv"},
                  {p->levels_breakdown, "levels-breakdown", "hpgmg-fv"},
                  {p->coefficients[0], "coefficients", "hpgmg_set_coefficients"},
@@ -155,6 +155,7 @@ static mg_status_t take_faces(hpgmg_solver_t *s, const hpgmg_options_t *o) {
 }
 
 static mg_status_t open_device(hpgmg_solver_t *s) {
+  if (s->params.dry_run) return mg_device_resolve(&s->params);
   MG_TRY(mg_device_choose(&s->params));
   s->holds_device = s->params.device == MG_DEVICE_CUDA || s->params.device == MG_DEVICE_CUDA_SIMPLE;
   return MG_OK;
@@ -211,6 +212,32 @@ static mg_status_t take_cycles(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   return MG_OK;
 }
 
+/* Memory that the caller allocates need not be free. */
+static mg_status_t check_memory(hpgmg_solver_t *s, const hpgmg_options_t *o) {
+  MG_TRY(mg_comm_agree(!o->allocate == !o->release
+                           ? MG_OK
+                           : mg_error(MG_ERR_USAGE, "options.%s is NULL, but options.%s is not",
+                                      o->allocate ? "release" : "allocate",
+                                      o->allocate ? "allocate" : "release")));
+  double given[2] = {o->allocate != NULL, o->allocate == NULL};
+  MG_TRY(mg_comm_max(mg_comm_world(), given, 2));
+  if (given[0] + given[1] > 1.5) return refuse("some ranks have options.allocate and others not");
+  s->allocator = (mg_allocator_t){o->allocate, o->release, o->memory_data};
+  if (o->allocate) return MG_OK;
+  const mg_status_t fits = mg_memory_check(&s->params);
+  s->agreed = fits == MG_ERR_MEMORY;
+  return fits;
+}
+
+static mg_status_t create_levels(hpgmg_solver_t *s) {
+  const mg_allocator_t *const before =
+      mg_allocator_enter(s->allocator.allocate ? &s->allocator : NULL);
+  mg_status_t status = mg_placement_choose(&s->params, &s->plan, &s->placement);
+  if (status == MG_OK) status = mg_hierarchy_create(&s->params, &s->plan, &s->h);
+  (void)mg_allocator_enter(before);
+  return status;
+}
+
 mg_status_t mg_api_build(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   MG_TRY(mg_thread_check());
   MG_TRY(parse(s, o));
@@ -219,11 +246,10 @@ mg_status_t mg_api_build(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   MG_TRY(mg_comm_agree(mg_axes_set(&s->axes, &s->params)));
   MG_TRY(open_device(s));
   MG_TRY(plan(s));
-  const mg_status_t fits = mg_memory_check(&s->params);
-  s->agreed = fits == MG_ERR_MEMORY;
-  MG_TRY(fits);
-  MG_TRY(mg_placement_choose(&s->params, &s->plan, &s->placement));
-  MG_TRY(mg_hierarchy_create(&s->params, &s->plan, &s->h));
+  if (s->params.dry_run)
+    return mg_comm_agree(mg_memory_planned(&s->plan, &s->planned[0], &s->planned[1]));
+  MG_TRY(check_memory(s, o));
+  MG_TRY(create_levels(s));
   MG_TRY(create_boxes(s, o));
   MG_TRY(mg_api_create_coefficients(s));
   s->stream = o->stream;

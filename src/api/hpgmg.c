@@ -140,7 +140,10 @@ static mg_status_t check_thread(void) {
 static mg_status_t check_usable(const hpgmg_solver_t *s) {
   int device;
   MG_TRY(check_thread());
-  if (!s->usable) return mg_error(MG_ERR_USAGE, "this solver has failed before; destroy it");
+  if (!s->usable)
+    return mg_error(MG_ERR_USAGE, s->params.dry_run
+                                      ? "this solver has no levels, because of the word --dry-run"
+                                      : "this solver has failed before; destroy it");
   return s->holds_device ? s->h->level[0].backend->arrays.select(&device) : MG_OK;
 }
 
@@ -241,7 +244,9 @@ hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f, const
 
 void hpgmg_memory(const hpgmg_solver_t *solver, int64_t bytes[2]) {
   bytes[0] = bytes[1] = 0;
-  if (!exists(solver) || !solver->h) return;
+  if (!exists(solver)) return;
+  memcpy(bytes, solver->planned, sizeof solver->planned);
+  if (!solver->h) return;
   for (int l = 0; l < mg_hierarchy_of_cycles(solver->h)->n_levels; l++)
     bytes[mg_place_is_cuda(solver->plan.level[l].place)] += mg_hierarchy_bytes(solver->h, l);
 }

@@ -3,6 +3,7 @@
 #define MG_API_SOLVER_H
 
 #include "api/boxes.h"
+#include "base/alloc.h"
 #include "base/log.h"
 #include "include/hpgmg.h"
 #include "plan/axes.h"
@@ -26,6 +27,8 @@ struct hpgmg_solver {
   mg_placement_t placement;
   mg_axes_t axes;
   mg_hierarchy_t *h;
+  mg_allocator_t allocator; /* the caller's, or without functions */
+  int64_t planned[2];       /* bytes on host and device, of a solver without levels */
   mg_boxes_t *boxes;
   const hpgmg_array_t *field[MG_API_F]; /* `ones`, or the caller's during a call */
   hpgmg_array_t *ones;                  /* for each box an array of the value 1 */

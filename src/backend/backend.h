@@ -305,6 +305,8 @@ typedef struct mg_backend {
    *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
   mg_status_t (*alloc)(size_t bytes, mg_space_t space, void **memory);
   void (*release)(void *memory, size_t bytes, mg_space_t space);
+  /** Set memory to zero that has another owner, and that operations access. */
+  mg_status_t (*clear)(void *memory, size_t bytes);
 
   /** Fill f and the face betas of every cell, including the faces at index n that close the
    *  patch, without the factors of level/metric.h. */

@@ -3,6 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static _Thread_local const mg_allocator_t *current;
+
+const mg_allocator_t *mg_allocator_enter(const mg_allocator_t *allocator) {
+  const mg_allocator_t *const before = current;
+  current = allocator;
+  return before;
+}
+
+const mg_allocator_t *mg_allocator(void) {
+  return current;
+}
+
 mg_status_t mg_out_of_memory_at(double bytes, const char *what, const char *file, int line) {
   return mg_error_at(file, line, MG_ERR_MEMORY, "out of memory: cannot allocate %s for %s",
                      mg_bytes(bytes).text, what);

@@ -3,6 +3,7 @@
 #define MG_ALLOC_H
 
 #include "base/status.h"
+#include <stddef.h>
 #include <stdint.h>
 
 /** Allocate n zeroed elements of type T.
@@ -27,6 +28,20 @@
  *  @return MG_ERR_MEMORY */
 #define mg_out_of_memory(bytes, what)                                                              \
   mg_out_of_memory_at((double)(bytes), (what), __FILE__, __LINE__)
+
+/** An application's memory for the cells of levels: on the host, or on the current device. */
+typedef struct {
+  void *(*allocate)(void *data, size_t bytes, int on_device); /**< NULL: there is none */
+  void (*release)(void *data, void *memory, size_t bytes, int on_device);
+  void *data;
+} mg_allocator_t;
+
+/** Make an allocator that of the calling thread; NULL: backends allocate. Memory goes back to the
+ *  allocator that it is from.
+ *  @return that before */
+const mg_allocator_t *mg_allocator_enter(const mg_allocator_t *allocator);
+/** Allocator of the calling thread, or NULL. */
+const mg_allocator_t *mg_allocator(void);
 
 /** The functions behind these macros. `out` is the address of a pointer to any type. */
 MG_MUST_CHECK mg_status_t mg_alloc_at(void *out, int64_t n, int64_t size, const char *what,

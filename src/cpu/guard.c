@@ -279,6 +279,7 @@ const mg_backend_t mg_backend_guard = {
     .value_bytes = sizeof(mg_real_t),
     .alloc = mg_guard_alloc,
     .release = mg_guard_release,
+    .clear = mg_guard_clear,
     .set_problem = set_problem,
     .set_wall = set_wall,
     .multiply_axes = multiply_axes,

@@ -51,6 +51,10 @@ void mg_guard_release(void *memory, size_t bytes, mg_space_t space) {
   if (--n_live == 0) used = 0;
 }
 
+mg_status_t mg_guard_clear(void *memory, size_t bytes) {
+  return mg_backend_cpu.clear(mg_guard_open(memory), bytes);
+}
+
 void *mg_guard_open(void *address) {
   /* Compare as integers: most vectors of a patch do not lie in the range. */
   const uintptr_t at = (uintptr_t)address;

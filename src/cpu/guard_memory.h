@@ -8,6 +8,7 @@
  *  written. */
 mg_status_t mg_guard_alloc(size_t bytes, mg_space_t space, void **memory);
 void mg_guard_release(void *memory, size_t bytes, mg_space_t space);
+mg_status_t mg_guard_clear(void *memory, size_t bytes);
 
 /** The accessible address of a value in level memory; any other address is returned unchanged. */
 void *mg_guard_open(void *address);

@@ -4,6 +4,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* First touch places a page near the thread that touches it. Threads share planes evenly, so an
+ * even split of the array puts most pages near the thread that uses them. */
+static mg_status_t cpu_clear(void *memory, size_t bytes) {
+  const size_t chunk = (size_t)1 << 20;
+#pragma omp parallel for schedule(static) if (bytes > 4 * chunk)
+  for (size_t at = 0; at < bytes; at += chunk)
+    memset((char *)memory + at, 0, bytes - at < chunk ? bytes - at : chunk);
+  return MG_OK;
+}
+
 static mg_status_t cpu_alloc(size_t bytes, mg_space_t space, void **memory) {
   (void)space; /* every backend can access host memory */
   const size_t line = 128, huge = (size_t)2 << 20, align = bytes < 2 * huge ? line : huge;
@@ -15,13 +25,7 @@ static mg_status_t cpu_alloc(size_t bytes, mg_space_t space, void **memory) {
    * walks. This is only advice: a refusal changes nothing. */
   if (align == huge) (void)madvise(*memory, rounded / huge * huge, MADV_HUGEPAGE);
 #endif
-  /* First touch places a page near the thread that touches it. Threads share planes evenly, so an
-   * even split of the array puts most pages near the thread that uses them. */
-  const size_t chunk = (size_t)1 << 20;
-#pragma omp parallel for schedule(static) if (rounded > 4 * chunk)
-  for (size_t at = 0; at < rounded; at += chunk)
-    memset((char *)*memory + at, 0, rounded - at < chunk ? rounded - at : chunk);
-  return MG_OK;
+  return cpu_clear(*memory, rounded);
 }
 
 static void cpu_release(void *memory, size_t bytes, mg_space_t space) {
@@ -35,6 +39,7 @@ const mg_backend_t mg_backend_cpu = {
     .value_bytes = sizeof(mg_real_t),
     .alloc = cpu_alloc,
     .release = cpu_release,
+    .clear = cpu_clear,
     .set_problem = mg_cpu_set_problem,
     .set_wall = mg_cpu_set_wall,
     .multiply_axes = mg_cpu_multiply_axes,

@@ -214,6 +214,7 @@ __device__ __forceinline__ mg_real_t mg_apply(const mg_cuda_patch_t *l, const mg
 /* The entries of the tuned backend's table. mg_cuda_fill_wall_ghosts is in simple.cu. */
 mg_status_t mg_cuda_alloc(size_t bytes, mg_space_t space, void **memory);
 void mg_cuda_release(void *memory, size_t bytes, mg_space_t space);
+mg_status_t mg_cuda_clear(void *memory, size_t bytes);
 mg_status_t mg_cuda_event_record(void);
 mg_status_t mg_cuda_event_wait(void);
 mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);

@@ -269,6 +269,11 @@ static mg_status_t alloc_managed(size_t bytes, void **memory) {
   return mg_cuda_failed(error, "managed memory allocation", __FILE__, __LINE__);
 }
 
+mg_status_t mg_cuda_clear(void *memory, size_t bytes) {
+  MG_CUDA_TRY(cudaMemsetAsync(memory, 0, bytes, mg_cuda.stream));
+  return MG_OK;
+}
+
 mg_status_t mg_cuda_alloc(size_t bytes, mg_space_t space, void **memory) {
   *memory = nullptr;
   if (space == MG_SPACE_SHARED) {
@@ -278,8 +283,7 @@ mg_status_t mg_cuda_alloc(size_t bytes, mg_space_t space, void **memory) {
   }
   if (space == MG_SPACE_MANAGED) return alloc_managed(bytes, memory);
   MG_CUDA_TRY(cudaMalloc(memory, bytes));
-  MG_CUDA_TRY(cudaMemsetAsync(*memory, 0, bytes, mg_cuda.stream));
-  return MG_OK;
+  return mg_cuda_clear(*memory, bytes);
 }
 
 void mg_cuda_release(void *memory, size_t bytes, mg_space_t space) {

@@ -6,6 +6,7 @@ extern "C" const mg_backend_t mg_backend_cuda = {
     .value_bytes = sizeof(mg_real_t),
     .alloc = mg_cuda_alloc,
     .release = mg_cuda_release,
+    .clear = mg_cuda_clear,
     .set_problem = mg_cuda_set_problem,
     .set_wall = mg_cuda_set_wall,
     .multiply_axes = mg_cuda_multiply_axes,

@@ -11,18 +11,17 @@
 /* The memories that can run out. */
 enum { HOST, PROCESS, DEVICE, N_MEMORIES };
 
-/* Memory that this rank needs on all levels: its share of host memory, and device memory. The
- * transport of messages between devices is not chosen yet. Their buffers may be in host memory,
+/* The transport of messages between devices is not chosen yet. Their buffers may be in host memory,
  * or in device memory with four slots per message; both are counted. */
-static mg_status_t bytes_needed(const mg_plan_t *plan, double *host, double *device) {
-  *host = *device = 0.0;
+mg_status_t mg_memory_planned(const mg_plan_t *plan, int64_t *host, int64_t *device) {
+  *host = *device = 0;
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_bytes_t bytes;
     MG_TRY(mg_plan_bytes(plan, l, mg_comm_rank(mg_comm_world()), &bytes));
     const bool on_device = mg_place_is_cuda(plan->level[l].place);
-    *(on_device ? device : host) += (double)(bytes.vectors + bytes.images);
-    *host += (double)bytes.buffers;
-    if (on_device && plan->level[l].layout.world_ranks > 1) *device += 4.0 * (double)bytes.buffers;
+    *(on_device ? device : host) += bytes.vectors + bytes.images;
+    *host += bytes.buffers;
+    if (on_device && plan->level[l].layout.world_ranks > 1) *device += 4 * bytes.buffers;
   }
   return MG_OK;
 }
@@ -32,9 +31,11 @@ static mg_status_t find_tightest(const mg_plan_t *plan, const mg_room_t *room,
                                  mg_memory_check_t *c) {
   const double available[N_MEMORIES] = {(double)room->host_bytes, (double)room->process_bytes,
                                         (double)room->device_bytes};
-  double need[N_MEMORIES] = {0.0, 0.0, 0.0}, worst = 0.0;
-  MG_TRY(mg_comm_agree(bytes_needed(plan, &need[PROCESS], &need[DEVICE])));
-  need[HOST] = need[PROCESS];
+  int64_t host, device;
+  MG_TRY(mg_comm_agree(mg_memory_planned(plan, &host, &device)));
+  double need[N_MEMORIES] =
+      {[HOST] = (double)host, [PROCESS] = (double)host, [DEVICE] = (double)device},
+         worst = 0.0;
   MG_TRY(mg_comm_sum_on_host(&need[HOST], 1));
   int tightest = HOST;
   for (int p = 0; p < N_MEMORIES; p++)

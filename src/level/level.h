@@ -3,6 +3,7 @@
 #define MG_LEVEL_H
 
 #include "backend/backend.h"
+#include "base/alloc.h"
 #include "base/timers.h"
 #include "comm/comm.h"
 #include "plan/plan.h"
@@ -15,7 +16,8 @@ typedef struct {
   size_t bytes;
   const mg_backend_t *owner; /**< allocated the memory, in `space` */
   mg_space_t space;
-  int value_bytes; /**< 8: double cells; 4: float */
+  const mg_allocator_t *allocator; /**< allocated it instead, or NULL */
+  int value_bytes;                 /**< 8: double cells; 4: float */
 } mg_store_t;
 
 /** See profile.h. */

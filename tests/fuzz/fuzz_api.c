@@ -31,6 +31,7 @@ static const char *const words[] = {"",
                                     "--smoother=jacobi --max-cycles=2",
                                     "--device=guard",
                                     "--help",
+                                    "--dry-run",
                                     "4 1",
                                     "--cells=3x3x3",
                                     "--rtol=x --json=y stray"};
