@@ -2,7 +2,9 @@
  * a circle, solves -div(grad u) = f with two cycles, and adds u to its sum over time. The host only
  * launches the graph.
  *
- *     nvcc -o graph examples/graph.cu $(pkg-config --cflags --libs hpgmg) && ./graph */
+ *     nvcc -o graph examples/graph.cu $(pkg-config --cflags --libs hpgmg) && ./graph
+ *
+ * An argument has other options of hpgmg-fv, such as "--stretch=z:tanh:1.5". */
 #include <hpgmg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +38,7 @@ __global__ void add(double *sum, const double *u, int *step) {
   if (c == 0) ++*step;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   double *f, *u, *sum, middle[2];
   int *step;
   cudaStream_t stream;
@@ -48,7 +50,10 @@ int main(void) {
 
   hpgmg_options_t options = hpgmg_options();
   hpgmg_solver_t *solver = NULL;
-  options.words = "--cells=64x64x64 --device=cuda --cpu-below=0";
+  char words[256];
+  snprintf(words, sizeof words, "--cells=64x64x64 --device=cuda --cpu-below=0 %s",
+           argc > 1 ? argv[1] : "");
+  options.words = words;
   options.cycles = 2;
   options.stream = stream;
   check(hpgmg_create(&options, &solver), solver);

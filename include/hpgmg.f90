@@ -15,8 +15,8 @@ module hpgmg
   implicit none
   private
   public :: hpgmg_array, hpgmg_create, hpgmg_destroy, hpgmg_error, hpgmg_log_t, hpgmg_memory, &
-    hpgmg_options, hpgmg_set_coefficients, hpgmg_solve, hpgmg_status_text, hpgmg_string, &
-    hpgmg_version
+    hpgmg_options, hpgmg_set_coefficients, hpgmg_set_sides, hpgmg_solve, hpgmg_status_text, &
+    hpgmg_string, hpgmg_version
 
   integer, parameter, public :: HPGMG_VERSION_MAJOR = 0, HPGMG_VERSION_MINOR = 1
 
@@ -52,6 +52,11 @@ module hpgmg
   type, bind(c), public :: hpgmg_coefficients_t
     type(c_ptr) :: beta(3) = c_null_ptr, alpha = c_null_ptr, cell_beta = c_null_ptr
   end type hpgmg_coefficients_t
+
+  ! In the order low i, high i, low j and so on.
+  type, bind(c), public :: hpgmg_sides_t
+    type(c_ptr) :: values(6) = c_null_ptr
+  end type hpgmg_sides_t
 
   type, bind(c), public :: hpgmg_options_t
     integer(c_size_t) :: size = 0
@@ -91,6 +96,12 @@ module hpgmg
     module procedure set_coefficients, set_coefficients_of_arrays
   end interface hpgmg_set_coefficients
 
+  ! (solver, sides), or (solver, low_i, high_i, low_j, high_j, low_k, high_k). The latter are optional,
+  ! and arrays with an element for each box.
+  interface hpgmg_set_sides
+    module procedure set_sides, set_sides_of_arrays
+  end interface hpgmg_set_sides
+
   ! (solver, f, u, info): f and u of one box, or arrays with an element for each box. Without info, a
   ! solve by number of cycles may only be enqueued on a GPU, as with NULL in C.
   interface hpgmg_solve
@@ -123,6 +134,13 @@ module hpgmg
       type(hpgmg_coefficients_t), intent(in) :: coefficients
       integer(c_int) :: c_set_coefficients
     end function c_set_coefficients
+
+    function c_set_sides(solver, sides) bind(c, name='hpgmg_set_sides')
+      import :: c_int, c_ptr, hpgmg_sides_t
+      type(c_ptr), value :: solver
+      type(hpgmg_sides_t), intent(in) :: sides
+      integer(c_int) :: c_set_sides
+    end function c_set_sides
 
     function c_solve(solver, f, u, info) bind(c, name='hpgmg_solve')
       import :: c_int, c_ptr
@@ -238,6 +256,23 @@ contains
     coefficients%cell_beta = list(solver, cell_beta)
     status = c_set_coefficients(solver%handle, coefficients)
   end function set_coefficients_of_arrays
+
+  integer(c_int) function set_sides(solver, sides) result(status)
+    type(hpgmg_solver_t), intent(in) :: solver
+    type(hpgmg_sides_t), intent(in) :: sides
+    status = c_set_sides(solver%handle, sides)
+  end function set_sides
+
+  integer(c_int) function set_sides_of_arrays(solver, low_i, high_i, low_j, high_j, low_k, high_k) &
+    result(status)
+    type(hpgmg_solver_t), intent(in) :: solver
+    type(hpgmg_array_t), intent(in), contiguous, target, optional :: low_i(:), high_i(:), &
+      low_j(:), high_j(:), low_k(:), high_k(:)
+    type(hpgmg_sides_t) :: sides
+    sides%values = [list(solver, low_i), list(solver, high_i), list(solver, low_j), &
+      list(solver, high_j), list(solver, low_k), list(solver, high_k)]
+    status = c_set_sides(solver%handle, sides)
+  end function set_sides_of_arrays
 
   ! The address of arrays; not null for those of a rank without boxes. Null, which the library reports,
   ! if there are fewer arrays than boxes.

@@ -93,6 +93,15 @@ typedef struct {
   const hpgmg_array_t *cell_beta; /**< in cells, > 0; instead of beta */
 } hpgmg_coefficients_t;
 
+/** Values of the conditions on the sides of the grid, low and high, normal to i, j and k: u, flux,
+ * or Robin's value as --boundary takes them.
+ *
+ *  One array for each box of this rank, with one element in the direction normal to the side; only
+ *  boxes at the side need it. NULL on all ranks: the side keeps the value of the words. */
+typedef struct {
+  const hpgmg_array_t *values[3][2];
+} hpgmg_sides_t;
+
 typedef struct hpgmg_solver hpgmg_solver_t;
 
 /** Takes a message: one line, without line break. It ends with the rank if several ranks may
@@ -181,16 +190,22 @@ HPGMG_API hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solv
 HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
                                                 const hpgmg_coefficients_t *coefficients);
 
+/** Replace the values of conditions, for solves from now on. They are copied; the levels stay set
+ * up. Not with fv4, nor with a cube of boxes.
+ *  @return HPGMG_OK, HPGMG_BAD_ARGUMENT (values too; then all are as before), HPGMG_NO_MEMORY,
+ *          HPGMG_FAILED */
+HPGMG_API hpgmg_status_t hpgmg_set_sides(hpgmg_solver_t *solver, const hpgmg_sides_t *sides);
+
 /** Solve A u = f.
  *
  *  A call returns when it has finished, with one exception: with options.cycles, f and u in GPU
  *  memory and info = NULL, it only enqueues its work, after that of options.stream; later work on
  *  this stream then waits for u, and values of f are not checked. So it can be captured in a CUDA
- *  graph, which is valid until the coefficients change or the solver is destroyed. This needs one
- *  rank, all levels on its GPU (--cpu-below=0), sides without values, axes that are not stretched,
- *  and an A that is not singular. Else the call returns when it has finished, or fails if the
- *  stream is being captured. During the capture, and while the graph runs, no other call of the
- *  library may use the GPU; calls with the same solver wait for options.stream.
+ *  graph, which is valid until coefficients or values of sides change or the solver is destroyed.
+ *  This needs one rank, all levels on its GPU (--cpu-below=0), and an A that is not singular. Else
+ * the call returns when it has finished, or fails if the stream is being captured. During the
+ * capture, and while the graph runs, no other call of the library may use the GPU; calls with the
+ * same solver wait for options.stream.
  *  @param[in]  f     in cells, an array for each box of this rank: averages of fv2 and fv4, values
  *                    at centers of 7pt; not changed
  *  @param[out] u     in cells, an array for each box. Ghosts around a box are not written. Also the

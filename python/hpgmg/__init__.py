@@ -78,6 +78,10 @@ class _Info(ctypes.Structure):
     )
 
 
+class _Sides(ctypes.Structure):
+    _fields_ = (("values", ctypes.POINTER(_Array) * 6),)
+
+
 _LOG = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 _Cells = ctypes.c_int32 * 3
 
@@ -121,6 +125,7 @@ def _load() -> ctypes.CDLL:
     library.hpgmg_status_text.restype = ctypes.c_char_p
     library.hpgmg_create.argtypes = (ctypes.POINTER(_Options), ctypes.POINTER(handle))
     library.hpgmg_set_coefficients.argtypes = (handle, ctypes.POINTER(_Coefficients))
+    library.hpgmg_set_sides.argtypes = (handle, ctypes.POINTER(_Sides))
     library.hpgmg_solve.argtypes = (handle, array, array, ctypes.POINTER(_Info))
     library.hpgmg_memory.restype = None
     library.hpgmg_memory.argtypes = (handle, ctypes.POINTER(ctypes.c_int64))
@@ -259,7 +264,9 @@ class Solver:
             self.close()
             raise Error(message)
 
-    def _arrays(self, x: object, what: str, faces: int | None = None) -> tuple:
+    def _arrays(
+        self, x: object, what: str, faces: int | None = None, side: int | None = None
+    ) -> tuple:
         """Arguments for an array of each box, and the owners of their memory."""
         listed = self._listed and isinstance(x, (list, tuple))
         if self._listed and not listed and np.ndim(x) > 0:
@@ -271,6 +278,8 @@ class Solver:
         for array, shape in zip(each, self._shapes):
             if faces is not None and all(shape):
                 shape = tuple(n + (d == 2 - faces) for d, n in enumerate(shape))
+            if side is not None and all(shape):
+                shape = tuple(1 if d == 2 - side else n for d, n in enumerate(shape))
             pairs.append(_as_array(array, shape, what, self._stream))
         return (_Array * len(pairs))(*(p[0] for p in pairs)), [p[1] for p in pairs]
 
@@ -329,6 +338,27 @@ class Solver:
         if alpha is not None:
             given.alpha = take(alpha, "alpha")
         status = _library.hpgmg_set_coefficients(self._handle, ctypes.byref(given))
+        if status != OK:
+            raise Error(self._message(status))
+
+    def set_sides(self, values: Sequence[Sequence[object]]) -> None:
+        """Replace the values of the conditions on the sides of the grid.
+
+        values: a pair for the low and the high side in i, j and k. A side has a number, an array
+        with the shape of the box and one element normal to the side, or None, to keep the value of
+        the words."""
+        self._check_open()
+        pairs = [list(pair) for pair in values]
+        if [len(pair) for pair in pairs] != [2, 2, 2]:
+            raise ValueError("values must be three pairs: low and high side in i, j and k")
+        given, owners = _Sides(), []
+        for n, value in enumerate(pairs[0] + pairs[1] + pairs[2]):
+            if value is None:
+                continue
+            arrays, owner = self._arrays(value, f"values[{n // 2}][{n % 2}]", side=n // 2)
+            owners.append((arrays, owner))
+            given.values[n] = arrays
+        status = _library.hpgmg_set_sides(self._handle, ctypes.byref(given))
         if status != OK:
             raise Error(self._message(status))
 

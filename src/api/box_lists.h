@@ -30,6 +30,9 @@ struct mg_boxes {
 
 void mg_boxes_free_messages(struct mg_boxes *boxes);
 
+/** The cells next to a side of the grid; part: mg_cells_at. */
+mg_cuboid_t mg_boxes_at_side(const struct mg_boxes *b, const mg_cuboid_t *cells, int part);
+
 /** Cells of both cuboids. */
 mg_cuboid_t mg_cuboid_common(const mg_cuboid_t *a, const mg_cuboid_t *b);
 

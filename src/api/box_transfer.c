@@ -22,7 +22,7 @@ typedef struct {
 typedef struct {
   mg_boxes_t *b;
   const hpgmg_array_t *array;
-  int faces;
+  int part_of; /* direction of faces, MG_CELLS or mg_cells_at */
   mg_vector_t vec;
   bool storing;
   part_t *part; /* of this rank's boxes and any patch, then of its patches and others' boxes */
@@ -33,7 +33,8 @@ typedef struct {
 /* Cells, or faces: those at the upper side of the grid belong to the last cell. */
 static mg_cuboid_t elements(const transfer_t *t, const mg_held_t *held) {
   mg_cuboid_t c = held->cells;
-  const int d = t->faces;
+  const int d = t->part_of;
+  if (d >= mg_cells_at(0, 0)) return mg_boxes_at_side(t->b, &c, d);
   const bool last = d != MG_CELLS && mg_volume(c.n) > 0 &&
                     c.lo[d] + c.n[d] == mg_boxes_grid(t->b)[d] &&
                     !mg_is_periodic(&t->b->level->store.view, d);
@@ -98,8 +99,8 @@ static mg_strided_t dense(double *x, const mg_cuboid_t *part) {
 
 static side_t in_array(const transfer_t *t, const part_t *p, const mg_cuboid_t *cells) {
   const hpgmg_array_t *a = &t->array[p->box - t->b->box.first[t->b->me]];
-  return (side_t){strided(a->data, a->stride, t->b->box.item[p->box].cells.lo, cells),
-                  mg_boxes_on_device(t->b, a)};
+  const mg_cuboid_t all = elements(t, &t->b->box.item[p->box]);
+  return (side_t){strided(a->data, a->stride, all.lo, cells), mg_boxes_on_device(t->b, a)};
 }
 
 static side_t in_patch(const transfer_t *t, const part_t *p, const mg_cuboid_t *cells) {
@@ -261,7 +262,7 @@ static mg_status_t allocate_messages(mg_boxes_t *b, int64_t doubles) {
 }
 
 static mg_status_t exchange_all(transfer_t *t) {
-  const int32_t planes = mg_boxes_grid(t->b)[2] + (t->faces == 2);
+  const int32_t planes = mg_boxes_grid(t->b)[2] + (t->part_of == 2);
   double widest = 0.0;
   if (t->b->ranks == 1) return MG_OK;
   MG_TRY(mg_comm_agree(widest_plane(t, planes, &widest)));
@@ -281,15 +282,15 @@ static mg_status_t move(transfer_t *t) {
   return exchange_all(t);
 }
 
-mg_status_t mg_boxes_store(mg_boxes_t *b, const hpgmg_array_t *array, int faces, mg_vector_t vec) {
-  transfer_t t = {.b = b, .array = array, .faces = faces, .vec = vec, .storing = true};
+mg_status_t mg_boxes_store(mg_boxes_t *b, const hpgmg_array_t *array, int part, mg_vector_t vec) {
+  transfer_t t = {.b = b, .array = array, .part_of = part, .vec = vec, .storing = true};
   const mg_status_t status = move(&t);
   free(t.part);
   return status;
 }
 
 mg_status_t mg_boxes_fetch(mg_boxes_t *b, mg_vector_t vec, const hpgmg_array_t *array) {
-  transfer_t t = {.b = b, .array = array, .faces = MG_CELLS, .vec = vec};
+  transfer_t t = {.b = b, .array = array, .part_of = MG_CELLS, .vec = vec};
   const mg_status_t status = move(&t);
   free(t.part);
   return status;

@@ -189,10 +189,20 @@ int mg_boxes_count(const mg_boxes_t *b) {
   return b->box.first[b->me + 1] - b->box.first[b->me];
 }
 
-mg_cuboid_t mg_boxes_part(const mg_boxes_t *b, int n, int faces) {
-  mg_cuboid_t part = b->box.item[b->box.first[b->me] + n].cells;
-  if (faces != MG_CELLS && mg_volume(part.n) > 0) part.n[faces]++;
-  return part;
+mg_cuboid_t mg_boxes_part(const mg_boxes_t *b, int n, int part) {
+  mg_cuboid_t c = b->box.item[b->box.first[b->me] + n].cells;
+  if (part >= mg_cells_at(0, 0)) return mg_boxes_at_side(b, &c, part);
+  if (part != MG_CELLS && mg_volume(c.n) > 0) c.n[part]++;
+  return c;
+}
+
+mg_cuboid_t mg_boxes_at_side(const mg_boxes_t *b, const mg_cuboid_t *cells, int part) {
+  mg_cuboid_t c = *cells;
+  const int d = (part - mg_cells_at(0, 0)) / 2, side = (part - mg_cells_at(0, 0)) % 2;
+  const int32_t at = side == 0 ? 0 : mg_boxes_grid(b)[d] - 1;
+  c.n[d] = at >= c.lo[d] && at < c.lo[d] + c.n[d];
+  c.lo[d] = at;
+  return c;
 }
 
 bool mg_boxes_on_device(const mg_boxes_t *b, const hpgmg_array_t *array) {

@@ -7,6 +7,11 @@
 
 enum { MG_CELLS = -1 }; /**< instead of a direction of faces */
 
+/** The same for the cells next to a side of the grid. */
+static inline int mg_cells_at(int d, int side) {
+  return 3 + 2 * d + side;
+}
+
 /** The boxes of all ranks. */
 typedef struct mg_boxes mg_boxes_t;
 
@@ -23,17 +28,17 @@ void mg_boxes_free(mg_boxes_t *boxes);
 int mg_boxes_count(const mg_boxes_t *boxes);
 
 /** The elements of an array for box number b: its cells, or its faces normal to a direction, one
- *  more than its cells. */
-mg_cuboid_t mg_boxes_part(const mg_boxes_t *boxes, int b, int faces);
+ *  more than its cells, or its cells next to a side of the grid. */
+mg_cuboid_t mg_boxes_part(const mg_boxes_t *boxes, int b, int part);
 
 /** Copy arrays to a vector of the level, or back. Copies of arrays in memory of the level's device
  *  are enqueued; all others have finished. Ghosts are not written. Faces: those at the upper
  *  side of the grid too, unless the axis is periodic; not the other faces that close patches.
  *  @param[in] array  one for each box of this rank, in host memory, or in memory of the level's
  *                    device
- *  @param[in] faces  direction normal to the faces, or MG_CELLS
+ *  @param[in] part   direction normal to the faces, MG_CELLS, or mg_cells_at
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_COMM, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_boxes_store(mg_boxes_t *boxes, const hpgmg_array_t *array, int faces,
+MG_MUST_CHECK mg_status_t mg_boxes_store(mg_boxes_t *boxes, const hpgmg_array_t *array, int part,
                                          mg_vector_t vec);
 MG_MUST_CHECK mg_status_t mg_boxes_fetch(mg_boxes_t *boxes, mg_vector_t vec,
                                          const hpgmg_array_t *array);

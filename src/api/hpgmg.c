@@ -232,6 +232,14 @@ hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
   return end(solver, before, status);
 }
 
+hpgmg_status_t hpgmg_set_sides(hpgmg_solver_t *solver, const hpgmg_sides_t *sides) {
+  if (!exists(solver)) return HPGMG_BAD_ARGUMENT;
+  const before_t before = begin(solver);
+  mg_status_t status = check_usable(solver);
+  if (status == MG_OK) status = mg_api_set_sides(solver, sides);
+  return end(solver, before, status);
+}
+
 hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f, const hpgmg_array_t *u,
                            hpgmg_info_t *info) {
   if (!exists(solver)) return HPGMG_BAD_ARGUMENT;

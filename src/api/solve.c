@@ -125,8 +125,7 @@ static const char *why_not_enqueued(const hpgmg_solver_t *s, const mg_arrays_t *
          : s->can_enqueue     ? NULL
          : mg_is_singular(&finest->store.view)
              ? "a solve subtracts the mean of f, which is summed on the host"
-             : "a solve waits for the host: several ranks, levels on the CPU (--cpu-below), "
-               "stretched axes, or sides with values";
+             : "a solve waits for the host: several ranks, or levels on the CPU (--cpu-below)";
 }
 
 mg_status_t mg_api_solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,

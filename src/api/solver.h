@@ -13,7 +13,14 @@
 enum { MG_API_MESSAGE = 1024 };
 
 /* Fields that the caller gives, after beta on the faces normal to 0, 1 and 2. */
-enum { MG_API_ALPHA = 3, MG_API_CELL_BETA, MG_API_F, MG_API_U, MG_API_FIELDS };
+enum {
+  MG_API_ALPHA = 3,
+  MG_API_CELL_BETA,
+  MG_API_F,
+  MG_API_U,
+  MG_API_SIDE, /* and 5 more, in the order of mg_cells_at */
+  MG_API_FIELDS = MG_API_SIDE + 6
+};
 
 struct hpgmg_solver {
   hpgmg_solver_t *next; /* in the list of all solvers */
@@ -55,6 +62,9 @@ void mg_api_free_coefficients(hpgmg_solver_t *s);
  *  functions below. */
 MG_MUST_CHECK mg_status_t mg_api_set_coefficients(hpgmg_solver_t *s, const hpgmg_coefficients_t *c);
 
+/** Check new values of sides, and copy them. */
+MG_MUST_CHECK mg_status_t mg_api_set_sides(hpgmg_solver_t *s, const hpgmg_sides_t *sides);
+
 /** Set up the levels with s->field. */
 MG_MUST_CHECK mg_status_t mg_api_set_up(hpgmg_solver_t *s);
 
@@ -70,6 +80,16 @@ typedef struct {
 /** Check the arrays of a solve, but not their values. */
 MG_MUST_CHECK mg_status_t mg_api_check_solve(hpgmg_solver_t *s, const hpgmg_array_t *f,
                                              const hpgmg_array_t *u, mg_arrays_t *found);
+
+/** Check coefficients and sides, values too.
+ *  @param[in]  field     arrays in the order of MG_API_ALPHA and so on
+ *  @param[out] by_cells  beta is that of cells
+ *  @param[out] given     sides that have values on any rank */
+MG_MUST_CHECK mg_status_t mg_api_check_coefficients(const hpgmg_solver_t *s,
+                                                    const hpgmg_array_t *const *field,
+                                                    bool *by_cells);
+MG_MUST_CHECK mg_status_t mg_api_check_sides(const hpgmg_solver_t *s, const hpgmg_sides_t *sides,
+                                             bool given[3][2]);
 
 /** Report that a call needs the host in between.
  *  @return MG_ERR_USAGE, MG_ERR_DEVICE */

@@ -52,8 +52,8 @@ typedef struct {
   const double *f_xx[3];        /**< second derivative of f, times (h[d] / h[0])^2 */
 } mg_tables_t;
 
-/** List of copies between the patches of two views, or between a view and a buffer in shared
- *  memory. The buffer may be NULL if no item refers to it. */
+/** List of copies between the patches of two views, or between a view and a buffer that operations
+ *  access. The buffer may be NULL if no item refers to it. */
 typedef struct {
   const mg_view_t *src, *dst;
   mg_real_t *buffer;
@@ -84,6 +84,9 @@ typedef struct {
 
 /** Prepared coarse cycle, in a backend-specific form. */
 typedef struct mg_coarse_cycle mg_coarse_cycle_t;
+
+/** Factors of cells in each direction, in a backend-specific form. */
+typedef struct mg_factors mg_factors_t;
 
 /** Captured graph: operations to be replayed. */
 typedef struct mg_graph mg_graph_t;
@@ -317,10 +320,15 @@ typedef struct mg_backend {
    *  @param[in] values  values of the condition, in these cells; MG_NO_VECTOR: condition->value */
   mg_status_t (*set_wall)(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
                           double width, mg_vector_t values);
+  /** Copy n + 1 factors for each direction of the level.
+   *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+  mg_status_t (*prepare_factors)(const mg_view_t *v, const double *const factor[3],
+                                 mg_factors_t **out);
+  /** Waits until no operation uses them. */
+  void (*release_factors)(mg_factors_t *factors);
   /** Multiply cells and faces (i, j, k) of vec, up to index n, by factor[0][i] factor[1][j]
-   *  factor[2][k].
-   *  @param[in] factor  n + 1 values for each direction of the level */
-  mg_status_t (*multiply_axes)(const mg_view_t *v, mg_vector_t vec, const double *const factor[3]);
+   *  factor[2][k]. */
+  mg_status_t (*multiply_axes)(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors);
   /** Restrict MG_BETA_I + d of the fine patches to vector `dst` of the coarse patches, for faces
    *  0..n in direction d. Coarse patch p is the coarsened fine patch p.
    *  @param[in] factor  of the sum of the betas on a face, for each face of the level in direction

@@ -151,8 +151,10 @@ void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j
 mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables);
 mg_status_t mg_cpu_set_wall(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
                             double width, mg_vector_t values);
-mg_status_t mg_cpu_multiply_axes(const mg_view_t *v, mg_vector_t vec,
-                                 const double *const factor[3]);
+mg_status_t mg_cpu_prepare_factors(const mg_view_t *v, const double *const factor[3],
+                                   mg_factors_t **out);
+void mg_cpu_release_factors(mg_factors_t *factors);
+mg_status_t mg_cpu_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors);
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                   mg_vector_t dst, const double *factor);
 mg_status_t mg_cpu_extend_faces(const mg_view_t *v);

@@ -48,6 +48,8 @@
 #define mg_cpu_residual_walls          mg_cpu_residual_walls_float
 #define mg_cpu_restrict_cells          mg_cpu_restrict_cells_float
 #define mg_cpu_set_wall                mg_cpu_set_wall_float
+#define mg_cpu_prepare_factors         mg_cpu_prepare_factors_float
+#define mg_cpu_release_factors         mg_cpu_release_factors_float
 #define mg_cpu_multiply_axes           mg_cpu_multiply_axes_float
 #define mg_cpu_restrict_faces          mg_cpu_restrict_faces_float
 #define mg_cpu_set_diagonal            mg_cpu_set_diagonal_float

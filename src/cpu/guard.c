@@ -53,9 +53,8 @@ static mg_status_t set_wall(const mg_view_t *v, int d, int side, const mg_condit
                             double width, mg_vector_t values) {
   GUARDED(v, mg_cpu_set_wall(&opened, d, side, condition, width, values));
 }
-static mg_status_t multiply_axes(const mg_view_t *v, mg_vector_t vec,
-                                 const double *const factor[3]) {
-  GUARDED(v, mg_cpu_multiply_axes(&opened, vec, factor));
+static mg_status_t multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors) {
+  GUARDED(v, mg_cpu_multiply_axes(&opened, vec, factors));
 }
 static mg_status_t restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                   mg_vector_t dst, const double *factor) {
@@ -110,7 +109,9 @@ static void release_copies(mg_copies_t *copies) {
 
 static mg_status_t copy_opened(const mg_copy_job_t *job, mg_vector_t src, mg_vector_t dst) {
   mg_copies_t *copies;
-  MG_TRY(mg_cpu_prepare_copies(job, &copies));
+  mg_copy_job_t with_open_buffer = *job;
+  with_open_buffer.buffer = mg_guard_open(job->buffer);
+  MG_TRY(mg_cpu_prepare_copies(&with_open_buffer, &copies));
   const mg_status_t status = mg_cpu_copy(copies, src, dst);
   mg_cpu_release_copies(copies);
   return status;
@@ -282,6 +283,8 @@ const mg_backend_t mg_backend_guard = {
     .clear = mg_guard_clear,
     .set_problem = set_problem,
     .set_wall = set_wall,
+    .prepare_factors = mg_cpu_prepare_factors,
+    .release_factors = mg_cpu_release_factors,
     .multiply_axes = multiply_axes,
     .restrict_faces = restrict_faces,
     .extend_faces = extend_faces,

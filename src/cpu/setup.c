@@ -1,7 +1,10 @@
 /* Coefficients and right-hand side of the finest level. */
+#include "base/alloc.h"
 #include "cpu/cpu.h"
 #include "formulas/coefficients.h"
 #include "formulas/walls.h"
+#include <stdlib.h>
+#include <string.h>
 
 static void beta_fv(const mg_view_t *v, int q, const mg_tables_t *t, int d) {
   const mg_patch_t *p = &v->patch[q];
@@ -101,8 +104,34 @@ mg_status_t mg_cpu_set_wall(const mg_view_t *v, int d, int side, const mg_condit
   return MG_OK;
 }
 
-mg_status_t mg_cpu_multiply_axes(const mg_view_t *v, mg_vector_t vec,
-                                 const double *const factor[3]) {
+struct mg_factors {
+  double *factor[3];
+  double value[];
+};
+
+mg_status_t mg_cpu_prepare_factors(const mg_view_t *v, const double *const factor[3],
+                                   mg_factors_t **out) {
+  const size_t n = (size_t)v->n[0] + (size_t)v->n[1] + (size_t)v->n[2] + 3;
+  char *memory;
+  *out = NULL;
+  MG_TRY(mg_new(&memory, (int64_t)(sizeof(mg_factors_t) + n * sizeof(double)), "factors"));
+  mg_factors_t *const f = (void *)memory;
+  double *next = f->value;
+  for (int d = 0; d < 3; d++) {
+    const size_t length = (size_t)v->n[d] + 1;
+    f->factor[d] = memcpy(next, factor[d], length * sizeof *next);
+    next += length;
+  }
+  *out = f;
+  return MG_OK;
+}
+
+void mg_cpu_release_factors(mg_factors_t *factors) {
+  free(factors);
+}
+
+mg_status_t mg_cpu_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *f) {
+  double *const *factor = f->factor;
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
     const double *x = factor[0] + p->lo[0], *y = factor[1] + p->lo[1], *z = factor[2] + p->lo[2];

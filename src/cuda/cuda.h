@@ -220,8 +220,10 @@ mg_status_t mg_cuda_event_wait(void);
 mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);
 mg_status_t mg_cuda_set_wall(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
                              double width, mg_vector_t values);
-mg_status_t mg_cuda_multiply_axes(const mg_view_t *v, mg_vector_t vec,
-                                  const double *const factor[3]);
+mg_status_t mg_cuda_prepare_factors(const mg_view_t *v, const double *const factor[3],
+                                    mg_factors_t **out);
+void mg_cuda_release_factors(mg_factors_t *factors);
+mg_status_t mg_cuda_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors);
 mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                    mg_vector_t dst, const double *factor);
 mg_status_t mg_cuda_extend_faces(const mg_view_t *v);

@@ -6,6 +6,7 @@ extern "C" {
 #include "formulas/gershgorin.h"
 #include "formulas/walls.h"
 }
+#include <new>
 
 static const dim3 block_shape(32, 8, 1);
 
@@ -162,20 +163,42 @@ static __global__ void __launch_bounds__(256)
   *mg_cell(&p, vec, i, j, k) *= MG_REAL(x[i] * y[j] * z[k]);
 }
 
-mg_status_t mg_cuda_multiply_axes(const mg_view_t *v, mg_vector_t vec,
-                                  const double *const factor[3]) {
+struct mg_factors {
+  double *device; /**< rows of table_row values, one for each direction */
+};
+
+mg_status_t mg_cuda_prepare_factors(const mg_view_t *v, const double *const factor[3],
+                                    mg_factors_t **out) {
+  *out = nullptr;
+  mg_factors_t *f = new (std::nothrow) mg_factors_t();
+  if (!f) return mg_out_of_memory(sizeof *f, "factors");
+  mg_status_t status = copy_tables(factor, 3, v->n, 7u, &f->device);
+  if (status == MG_OK) status = mg_cuda_finish(); /* the caller frees the host's tables */
+  if (status == MG_OK)
+    *out = f;
+  else
+    delete f;
+  return status;
+}
+
+#ifndef MG_FLOAT /* the same for both types */
+void mg_cuda_release_factors(mg_factors_t *factors) {
+  if (!factors) return;
+  (void)cudaFree(factors->device); /* waits for the device */
+  delete factors;
+}
+#endif
+
+mg_status_t mg_cuda_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *f) {
   const size_t row = table_row(v->n);
-  double *device = nullptr;
-  MG_TRY(copy_tables(factor, 3, v->n, 7u, &device));
-  mg_status_t status = MG_OK;
-  for (int q = 0; q < v->n_patches && status == MG_OK; q++) {
+  for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     const dim3 grid = mg_cuda_grid(p.n[0] + 1, p.n[1] + 1, p.n[2] + 1, block_shape);
     multiply_axes<<<grid, block_shape, 0, mg_cuda.stream>>>(
-        p, vec, device + p.lo[0], device + row + p.lo[1], device + 2 * row + p.lo[2]);
-    status = mg_cuda_launched("multiply_axes", __FILE__, __LINE__);
+        p, vec, f->device + p.lo[0], f->device + row + p.lo[1], f->device + 2 * row + p.lo[2]);
+    MG_CUDA_LAUNCHED("multiply_axes");
   }
-  return free_tables(status, device, "multiply_axes");
+  return MG_OK;
 }
 
 /** Extend the faces normal to d by one layer outside the wall normal to t. */

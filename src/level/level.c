@@ -330,9 +330,8 @@ void mg_hierarchy_free(mg_hierarchy_t *h) {
   mg_hierarchy_free(h->low);
   mg_hierarchy_free_graphs(h);
   mg_profile_release(h);
-  for (int n = 0; n < 2; n++)
-    if (h->wall_beta[n])
-      h->level[0].backend->release(h->wall_beta[n], h->wall_bytes, MG_SPACE_SHARED);
+  mg_wall_faces_free(h->wall_faces);
+  if (h->rhs_factors) h->level[0].backend->release_factors(h->rhs_factors);
   if (h->coarse_cycle) h->level[h->coarse_cycle_first].backend->coarse.cycle_free(h->coarse_cycle);
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];

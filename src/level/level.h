@@ -22,6 +22,8 @@ typedef struct {
 
 /** See profile.h. */
 typedef struct mg_profile mg_profile_t;
+/** See wall_faces.h. */
+typedef struct mg_wall_faces mg_wall_faces_t;
 
 /** A sweep, and the vectors whose ghosts it reads. */
 typedef struct {
@@ -120,9 +122,8 @@ typedef struct mg_hierarchy {
   /** Captured graphs of whole cycles from a level down (mg_graph_capture). NULL: run each operation
    *  separately. */
   mg_graph_t *graph[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
-  double
-      *wall_beta[2]; /**< saved betas on walls, and room to exchange them (wall_betas.h), or NULL */
-  size_t wall_bytes; /**< of each */
+  mg_wall_faces_t *wall_faces; /**< what was saved of faces on walls, or NULL */
+  mg_factors_t *rhs_factors;   /**< of f on level 0 (metric.h), or NULL */
   bool captured; /**< an application captures the operations in its own graph: use none of these */
 } mg_hierarchy_t;
 
@@ -154,9 +155,10 @@ void mg_hierarchy_free(mg_hierarchy_t *hierarchy);
  *  changed. */
 void mg_hierarchy_free_graphs(mg_hierarchy_t *hierarchy);
 
-/** Called by mg_hierarchy_free: release the smoother of a level (smooth.h), and a profile that was
- *  prepared but not used (profile.h). */
+/** Called by mg_hierarchy_free: release the smoother of a level (smooth.h), faces on walls
+ *  (wall_faces.h), and a profile that was prepared but not used (profile.h). */
 void mg_smoother_free(mg_level_t *level);
+void mg_wall_faces_free(mg_wall_faces_t *faces);
 void mg_profile_release(mg_hierarchy_t *h);
 
 /** Bytes of a level on this rank: vectors, image, message buffers. */

@@ -50,19 +50,39 @@ void mg_metric_free(mg_metric_t *metric) {
   *metric = (mg_metric_t){.is_one = true};
 }
 
-static mg_status_t multiply(mg_level_t *level, mg_vector_t vec, const mg_metric_t *metric) {
-  const double *const factor[3] = {metric->factor[0], metric->factor[1], metric->factor[2]};
-  if (metric->is_one || !level->comm) return MG_OK;
-  return level->backend->multiply_axes(&level->store.view, vec, factor);
+/* The factors of a vector, in the form of the level's backend; NULL: all are 1. */
+static mg_status_t prepare(const mg_hierarchy_t *h, int l, mg_vector_t vec, mg_factors_t **out) {
+  const mg_level_t *level = &h->level[l];
+  mg_metric_t metric;
+  *out = NULL;
+  MG_TRY(mg_metric_create(h, l, vec, &metric));
+  const double *const factor[3] = {metric.factor[0], metric.factor[1], metric.factor[2]};
+  const mg_status_t status = metric.is_one || !level->comm
+                                 ? MG_OK
+                                 : level->backend->prepare_factors(&level->store.view, factor, out);
+  mg_metric_free(&metric);
+  return status;
+}
+
+static mg_status_t multiply(mg_level_t *level, mg_vector_t vec, const mg_factors_t *factors) {
+  return factors ? level->backend->multiply_axes(&level->store.view, vec, factors) : MG_OK;
 }
 
 /* Multiply vector `vec` by the factors of vector `as`. */
 static mg_status_t apply(mg_hierarchy_t *h, int l, mg_vector_t vec, mg_vector_t as) {
-  mg_metric_t metric;
-  MG_TRY(mg_metric_create(h, l, as, &metric));
-  const mg_status_t status = multiply(&h->level[l], vec, &metric);
-  mg_metric_free(&metric);
+  mg_factors_t *factors;
+  MG_TRY(prepare(h, l, as, &factors));
+  const mg_status_t status = multiply(&h->level[l], vec, factors);
+  h->level[l].backend->release_factors(factors);
   return status;
+}
+
+mg_status_t mg_metric_prepare_rhs(mg_hierarchy_t *h) {
+  return h->rhs_factors ? MG_OK : prepare(h, 0, MG_F, &h->rhs_factors);
+}
+
+mg_status_t mg_metric_apply_rhs(mg_hierarchy_t *h) {
+  return multiply(&h->level[0], MG_F, h->rhs_factors);
 }
 
 mg_status_t mg_metric_apply(mg_hierarchy_t *h, int l, mg_vector_t vec) {

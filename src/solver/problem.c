@@ -7,8 +7,8 @@
 #include "level/ops.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
+#include "level/wall_faces.h"
 #include "solver/coarse_cycle.h"
-#include "solver/wall_betas.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -231,7 +231,10 @@ static mg_status_t set_wall(mg_hierarchy_t *h, const mg_problem_source_t *source
   const bool varies = h->params.side_varies[d][side];
   const int32_t at = side == 0 ? 0 : level->plan->layout.n[d] - 1;
   if (mg_params_is_periodic(&h->params, d)) return MG_OK;
-  if (varies) MG_TRY(source->load_wall(source->data, h, d, side));
+  if (varies && source && source->load_wall)
+    MG_TRY(source->load_wall(source->data, h, d, side));
+  else if (varies)
+    MG_TRY(mg_wall_values_put(h, d, side));
   if (!level->comm) return MG_OK;
   mg_view_t v = level->store.view;
   v.alpha_varies = v.alpha_varies && with_alpha;
@@ -250,17 +253,17 @@ static mg_status_t set_walls(mg_hierarchy_t *h, const mg_problem_source_t *sourc
 
 /* Betas have no factors yet, and those of Neumann walls are not closed. */
 static mg_status_t set_walls_first(mg_hierarchy_t *h, const mg_problem_source_t *source) {
-  if (!mg_params_has_wall_values(&h->params)) return MG_OK;
   if (source && source->sets_coefficients) MG_TRY(mg_wall_betas_save(h));
+  if (!mg_params_has_wall_values(&h->params)) return MG_OK;
   MG_TRY(set_walls(h, source, true));
   return mg_fill(&h->level[0], MG_U, 0.0);
 }
 
 static mg_status_t set_walls_again(mg_hierarchy_t *h) {
   if (!mg_params_has_wall_values(&h->params)) return MG_OK;
-  MG_TRY(mg_wall_betas_swap(h));
+  MG_TRY(mg_wall_betas_put(h));
   MG_TRY(set_walls(h, NULL, false));
-  return mg_wall_betas_swap(h);
+  return mg_wall_betas_restore(h);
 }
 
 /* f, alpha and beta of the finest level, as they are stored. */
@@ -274,7 +277,10 @@ static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *sour
   MG_TRY(set_walls_first(h, source));
   for (int d = 0; d < 3; d++)
     MG_TRY(mg_metric_apply(h, 0, MG_BETA_I + d));
-  MG_TRY(mg_metric_apply(h, 0, MG_F));
+  if (rhs_follows)
+    MG_TRY(mg_metric_prepare_rhs(h));
+  else
+    MG_TRY(mg_metric_apply(h, 0, MG_F));
   if (h->params.alpha_varies)
     MG_TRY(mg_metric_apply(h, 0, MG_ALPHA));
   else if (level->plan->vectors & 1u << MG_ALPHA)
@@ -309,7 +315,7 @@ static mg_status_t set_rhs(mg_hierarchy_t *h, mg_status_t (*load)(void *, mg_hie
                            void *data) {
   MG_TRY(load(data, h));
   MG_TRY(set_walls_again(h));
-  MG_TRY(mg_metric_apply(h, 0, MG_F));
+  MG_TRY(mg_metric_apply_rhs(h));
   return remove_rhs_mean(h, true);
 }
 

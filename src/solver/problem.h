@@ -27,7 +27,7 @@ typedef struct {
   mg_status_t (*load_wall)(void *data, mg_hierarchy_t *h, int d, int side);
   bool sets_f; /**< `load` sets MG_F */
   /** `load` sets all betas, and mg_problem_set_rhs is called afterwards. The built-in problem is
-   * not filled in, and there are no `load_wall` and side_varies. */
+   * not filled in. Without `load_wall`, values of conditions are those of mg_wall_values_save. */
   bool sets_coefficients;
 } mg_problem_source_t;
 

@@ -88,7 +88,7 @@ for ranks in 1 2; do
   mpi_run $ranks ./fortran_ranks >lines$ranks || complain "fortran_ranks on $ranks ranks: $(cat lines$ranks)"
 done
 cat lines1
-test "$(wc -l <lines1)" -eq 4 || complain 'fortran_ranks does not print four lines'
+test "$(wc -l <lines1)" -eq 5 || complain 'fortran_ranks does not print five lines'
 diff lines1 lines2 || complain 'one and two ranks differ'
 diff <(sed -n 's/^faces//p' lines1) <(sed -n 's/^mpi_f08//p' lines1) || complain 'the communicators differ'
 finish

@@ -5,6 +5,7 @@
 !   mpi_f08    the same with a communicator of the module mpi_f08
 !   cells      beta in cells
 !   guess      the same again, from the solution
+!   sides      then u = 2 on the sides normal to j
 ! Then checks that errors have a message, which the log function gets too.
 module fortran_log
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_ptr
@@ -41,6 +42,8 @@ program fortran_ranks
   type(hpgmg_solver_t) :: solver
   integer :: rank, n_ranks, provided
   integer, target :: messages = 0
+  real(real64), target :: two = 2.0_real64
+  integer :: b
 
   call MPI_Init_thread(MPI_THREAD_FUNNELED, provided)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -69,6 +72,9 @@ program fortran_ranks
   call fill_u()
   call solve('cells')
   call solve('guess')
+  call check(hpgmg_set_sides(solver, low_j=[(hpgmg_array(two), b = 1, size(part))], &
+    high_j=[(hpgmg_array(two), b = 1, size(part))]))
+  call solve('sides')
   call hpgmg_destroy(solver)
 
   if (messages /= 0) error stop 'there are messages without errors'

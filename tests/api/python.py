@@ -67,10 +67,34 @@ def check_ends():
         assert error.result.u.max() > 0.05
     with hpgmg.Solver((16, 16, 16), cycles=3) as solver:
         assert sum(solver.memory) > 5 * 16**3 * 8
+        with hpgmg.Solver((16, 16, 16), "--dry-run", cycles=3) as planned:
+            assert planned.memory == solver.memory
         assert solver.solve(1.0).reason == "cycles done" and solver.solve(1.0).cycles == 3
     with hpgmg.Solver((16, 16, 16), "--equation=helmholtz", varying_alpha=True) as solver:
         solver.set_coefficients(alpha=3.0)
         assert solver.solve(1.0).u.max() < 0.1
+
+
+def check_sides():
+    """Values of sides: u = x + 2 y is the solution without f; equal values are those of words."""
+    n, words = 16, "--operator=7pt --rtol=1e-11"
+    x = (np.arange(n) + 0.5) / n
+    x, y = x[np.newaxis, np.newaxis, :], x[np.newaxis, :, np.newaxis]
+    xy = np.broadcast_to(x + 2.0 * y, (n, n, n))
+    low_j, high_j = (np.broadcast_to(x + 2.0 * at, (n, 1, n)) for at in (0.0, 1.0))
+    with hpgmg.Solver((n, n, n), words + " --boundary=neumann,dirichlet,neumann") as solver:
+        solver.set_sides(((-1.0, 1.0), (low_j, high_j), (None, 0.0)))
+        assert abs(solver.solve(0.0).u - xy).max() < 1e-8
+        message = "values[0][0] has the shape (2,)"
+        raises(ValueError, message, lambda: solver.set_sides((([0, 1], 1), (0, 0), (0, 0))))
+        raises(ValueError, "three pairs", lambda: solver.set_sides(((1, 2), (0, 0))))
+        raises(hpgmg.Error, "inf", lambda: solver.set_sides(((np.inf, 1), (0, 0), (0, 0))))
+    with hpgmg.Solver((n, n, n), words) as solver:
+        solver.set_sides(((None, 3.0), (None, None), (None, None)))
+        u = solver.solve(1.0).u
+    sides = "--boundary=dirichlet,dirichlet:3,dirichlet,dirichlet,dirichlet,dirichlet"
+    with hpgmg.Solver((n, n, n), f"{words} {sides}") as solver:
+        assert (solver.solve(1.0).u == u).all()
 
 
 class Device:
@@ -148,5 +172,6 @@ def check_boxes():
 
 check_variable_coefficients()
 check_boxes()
+check_sides()
 check_ends()
 assert hpgmg.version().count(".") == 2

@@ -1,0 +1,281 @@
+/* Checks of the arrays that an application gives. */
+#include "api/array_memory.h"
+#include "api/solver.h"
+#include "comm/comm.h"
+#include "formulas/walls.h"
+#include "level/ops.h"
+#include <math.h>
+#include <stdio.h>
+
+static const char *const names[MG_API_FIELDS] = {
+    "beta[0]",     "beta[1]",      "beta[2]",      "alpha",        "cell_beta",    "f",
+    "u",           "values[0][0]", "values[0][1]", "values[1][0]", "values[1][1]", "values[2][0]",
+    "values[2][1]"};
+
+static bool is_face(int field) {
+  return field < MG_API_ALPHA;
+}
+
+/* The elements of a box's array. */
+static mg_cuboid_t part_of(const hpgmg_solver_t *s, int field, int box) {
+  return mg_boxes_part(s->boxes, box,
+                       is_face(field)         ? field
+                       : field >= MG_API_SIDE ? mg_cells_at(0, 0) + field - MG_API_SIDE
+                                              : MG_CELLS);
+}
+
+/* The elements that are read: not faces on a side with Neumann's condition, nor the last ones of a
+ * period. */
+static mg_cuboid_t read_part_of(const hpgmg_solver_t *s, int field, int box) {
+  mg_cuboid_t part = part_of(s, field, box);
+  if (!is_face(field)) return part;
+  const bool periodic = mg_params_is_periodic(&s->params, field);
+  const int32_t last = s->plan.level[0].layout.n[field];
+  for (int side = 0; side < 2; side++) {
+    const bool closed = s->params.wall[field][side] == MG_WALL_NEUMANN &&
+                        !mg_is_robin(&s->params.condition[field][side]);
+    const bool unread = periodic ? side == 1 : closed;
+    const bool has = side == 0 ? part.lo[field] == 0 : part.lo[field] + part.n[field] == last + 1;
+    if (!unread || !has || part.n[field] == 0) continue;
+    part.n[field]--;
+    if (side == 0) part.lo[field]++;
+  }
+  return part;
+}
+
+static mg_range_t range_of(int field) {
+  return field >= MG_API_F ? (mg_range_t){-MG_MAX_VALUE, MG_MAX_VALUE, true}
+                           : (mg_range_t){MG_MIN_VALUE, MG_MAX_VALUE, field == MG_API_ALPHA};
+}
+
+static mg_status_t blame(int field, double x, const int32_t at[3]) {
+  char value[32] = "nan"; /* printf may add a sign */
+  if (!isnan(x)) snprintf(value, sizeof value, "%g", x);
+  return mg_error(MG_ERR_USAGE, "%s has %s at (%d, %d, %d); it must be %s", names[field], value,
+                  at[0], at[1], at[2],
+                  field >= MG_API_F       ? "finite and at most 1e60 in magnitude"
+                  : field == MG_API_ALPHA ? "0 or from 1e-60 to 1e60"
+                                          : "from 1e-60 to 1e60");
+}
+
+/* Find an element outside of a range, where the array is. */
+static mg_status_t find_outside(const hpgmg_solver_t *s, const int32_t n[3], const hpgmg_array_t *a,
+                                ptrdiff_t offset, const mg_range_t *range, int64_t *place,
+                                double *value) {
+  const mg_backend_t *backend =
+      mg_boxes_on_device(s->boxes, a) ? s->h->level[0].backend : &mg_backend_cpu;
+  const mg_strided_t array = {a->data + offset, {a->stride[0], a->stride[1], a->stride[2]}};
+  return backend->arrays.find_outside(n, &array, range, place, value);
+}
+
+static mg_status_t check_values(const hpgmg_solver_t *s, int field, int box,
+                                const hpgmg_array_t *a) {
+  const mg_cuboid_t all = part_of(s, field, box), part = read_part_of(s, field, box);
+  const mg_range_t range = range_of(field);
+  ptrdiff_t offset = 0;
+  int64_t place;
+  double value;
+  if (mg_volume(part.n) == 0) return MG_OK;
+  for (int d = 0; d < 3; d++)
+    offset += (part.lo[d] - all.lo[d]) * a->stride[d];
+  MG_TRY(find_outside(s, part.n, a, offset, &range, &place, &value));
+  if (place < 0) return MG_OK;
+  const int64_t row = place / part.n[0];
+  const int32_t at[3] = {part.lo[0] + (int32_t)(place % part.n[0]),
+                         part.lo[1] + (int32_t)(row % part.n[1]),
+                         part.lo[2] + (int32_t)(row / part.n[1])};
+  return blame(field, value, at);
+}
+
+mg_status_t mg_api_check_values(const hpgmg_solver_t *s, int field, const hpgmg_array_t *array) {
+  mg_status_t status = MG_OK;
+  for (int box = 0; status == MG_OK && box < mg_boxes_count(s->boxes); box++)
+    status = check_values(s, field, box, &array[box]);
+  return mg_comm_agree(status);
+}
+
+/* Memory that this solver cannot access. */
+static mg_status_t check_memory(const hpgmg_solver_t *s, int field, const hpgmg_array_t *a,
+                                mg_arrays_t *found) {
+  const mg_backend_arrays_t *arrays = &s->h->level[0].backend->arrays;
+  int device, mine = -1;
+  const mg_array_memory_t memory = mg_array_memory(a->data, &device);
+  if (arrays->select) MG_TRY(arrays->select(&mine));
+  found->any_on_host = found->any_on_host || !arrays->select || memory == MG_ARRAY_ON_HOST;
+  if (memory != MG_ARRAY_ON_DEVICE || mine == device) return MG_OK;
+  if (arrays->select)
+    return mg_error(MG_ERR_USAGE, "%s is in memory of GPU %d, but the solver uses GPU %d",
+                    names[field], device, mine);
+  return mg_error(
+      MG_ERR_USAGE,
+      "%s is in memory of GPU %d, but the solver runs on the CPU; use --device=cuda, or "
+      "an array in host memory",
+      names[field], device);
+}
+
+/* The arrays of a field on this rank. Empty boxes need none. */
+static mg_status_t check_arrays(const hpgmg_solver_t *s, int field, const hpgmg_array_t *array,
+                                mg_arrays_t *found) {
+  for (int box = 0; box < mg_boxes_count(s->boxes); box++) {
+    const mg_cuboid_t part = part_of(s, field, box);
+    if (mg_volume(part.n) == 0) continue;
+    if (!array || !array[box].data) return mg_error(MG_ERR_USAGE, "%s is NULL", names[field]);
+    MG_TRY(check_memory(s, field, &array[box], found));
+    for (int d = 0; field == MG_API_U && d < 3; d++)
+      if (array[box].stride[d] == 0 && part.n[d] > 1)
+        return mg_error(MG_ERR_USAGE, "u has a stride of 0 in %c", "ijk"[d]);
+  }
+  return MG_OK;
+}
+
+/* A device works after what the caller has enqueued. */
+static mg_status_t follow(const hpgmg_solver_t *s, mg_arrays_t *found) {
+  const mg_backend_arrays_t *arrays = &s->h->level[0].backend->arrays;
+  return arrays->follow ? arrays->follow(s->stream, &found->captured) : MG_OK;
+}
+
+/* A capture can end only after all streams that take part have joined. */
+static mg_status_t end_capture(const hpgmg_solver_t *s, const mg_arrays_t *found) {
+  return found->captured ? s->h->level[0].backend->arrays.lead(s->stream) : MG_OK;
+}
+
+mg_status_t mg_api_refuse_capture(const hpgmg_solver_t *s, const char *why) {
+  MG_TRY(s->h->level[0].backend->arrays.lead(s->stream));
+  return mg_error(MG_ERR_USAGE, "the stream is being captured, but %s", why);
+}
+
+static mg_status_t check_given_arrays(const hpgmg_solver_t *s, const hpgmg_array_t *const *field) {
+  const bool by_cells = field[MG_API_CELL_BETA] != NULL;
+  mg_arrays_t found = {false, false};
+  for (int f = 0; mg_boxes_count(s->boxes) > 0 && f < MG_API_F; f++) {
+    const bool needed = f == MG_API_ALPHA       ? s->has_alpha
+                        : f == MG_API_CELL_BETA ? by_cells
+                                                : !by_cells;
+    if (needed) MG_TRY(check_arrays(s, f, field[f], &found));
+  }
+  MG_TRY(follow(s, &found));
+  return found.captured ? mg_api_refuse_capture(s, "hpgmg_set_coefficients waits for the GPU")
+                        : MG_OK;
+}
+
+static mg_status_t check_given(const hpgmg_solver_t *s, const hpgmg_array_t *const *field) {
+  if (!s->has_alpha && field[MG_API_ALPHA])
+    return mg_error(MG_ERR_USAGE, "alpha is given, but the options have no varying_alpha");
+  if (field[MG_API_CELL_BETA] && (field[0] || field[1] || field[2]))
+    return mg_error(MG_ERR_USAGE, "beta and cell_beta are given; give one of them");
+  MG_TRY(check_given_arrays(s, field));
+  for (int f = 0; f < MG_API_F; f++)
+    for (int box = 0; field[f] && box < mg_boxes_count(s->boxes); box++)
+      MG_TRY(check_values(s, f, box, &field[f][box]));
+  return MG_OK;
+}
+
+static mg_status_t check_solve(const hpgmg_solver_t *s, const hpgmg_array_t *f,
+                               const hpgmg_array_t *u, mg_arrays_t *found) {
+  MG_TRY(check_arrays(s, MG_API_F, f, found));
+  MG_TRY(check_arrays(s, MG_API_U, u, found));
+  MG_TRY(follow(s, found));
+  if (!found->captured || mg_comm_size(mg_comm_world()) == 1) return MG_OK;
+  return mg_error(MG_ERR_USAGE, "the stream is being captured, but the solver has %d ranks",
+                  mg_comm_size(mg_comm_world()));
+}
+
+mg_status_t mg_api_check_solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,
+                               mg_arrays_t *found) {
+  *found = (mg_arrays_t){false, false};
+  const mg_status_t status = mg_comm_agree(check_solve(s, f, u, found));
+  if (status != MG_OK) MG_TRY(end_capture(s, found));
+  return status;
+}
+
+/* Whether an alpha is not 0 on this rank: 1, else 0. */
+static mg_status_t find_alpha(const hpgmg_solver_t *s, const hpgmg_array_t *alpha, double *found) {
+  const mg_range_t zero = {0.0, 0.0, true};
+  for (int box = 0; *found == 0.0 && box < mg_boxes_count(s->boxes); box++) {
+    const mg_cuboid_t part = part_of(s, MG_API_ALPHA, box);
+    int64_t place = -1;
+    double value;
+    if (mg_volume(part.n) > 0)
+      MG_TRY(find_outside(s, part.n, &alpha[box], 0, &zero, &place, &value));
+    *found = place >= 0;
+  }
+  return MG_OK;
+}
+
+/* With alpha = 0, only conditions determine u. */
+static mg_status_t check_alpha(const hpgmg_solver_t *s, const hpgmg_array_t *alpha) {
+  double found = 0.0;
+  if (!s->has_alpha || mg_params_has_fixing_side(&s->params)) return MG_OK;
+  MG_TRY(mg_comm_agree(find_alpha(s, alpha, &found)));
+  MG_TRY(mg_comm_max(mg_comm_world(), &found, 1));
+  if (found > 0.0) return MG_OK;
+  if (!mg_comm_is_root()) return MG_ERR_USAGE;
+  return mg_error(MG_ERR_USAGE, "alpha is 0 everywhere, and no side determines u; use Poisson's "
+                                "equation");
+}
+
+static bool has_cells(const hpgmg_solver_t *s) {
+  int64_t cells = 0;
+  for (int box = 0; box < mg_boxes_count(s->boxes); box++)
+    cells += mg_volume(part_of(s, MG_API_F, box).n);
+  return cells > 0;
+}
+
+/* Ranks without cells give no arrays; so ask all which beta they have. */
+static mg_status_t agree_on_beta(const hpgmg_solver_t *s, const hpgmg_array_t *const *field,
+                                 bool *by_cells) {
+  double has[2] = {has_cells(s) && field[MG_API_CELL_BETA],
+                   has_cells(s) && !field[MG_API_CELL_BETA]};
+  MG_TRY(mg_comm_max(mg_comm_world(), has, 2));
+  *by_cells = has[0] > 0.0;
+  if (has[0] + has[1] < 1.5) return MG_OK;
+  if (!mg_comm_is_root()) return MG_ERR_USAGE;
+  return mg_error(MG_ERR_USAGE, "some ranks give beta and others cell_beta");
+}
+
+mg_status_t mg_api_check_coefficients(const hpgmg_solver_t *s, const hpgmg_array_t *const *field,
+                                      bool *by_cells) {
+  *by_cells = false;
+  MG_TRY(mg_comm_agree(check_given(s, field)));
+  MG_TRY(mg_comm_agree(agree_on_beta(s, field, by_cells)));
+  return check_alpha(s, field[MG_API_ALPHA]);
+}
+
+/* A side has values if any rank gives some. */
+static mg_status_t check_side(const hpgmg_solver_t *s, int d, int side, const hpgmg_array_t *array,
+                              mg_arrays_t *found) {
+  const int field = MG_API_SIDE + 2 * d + side;
+  if (mg_params_is_periodic(&s->params, d))
+    return mg_error(MG_ERR_USAGE, "%s is given, but the grid is periodic in %c", names[field],
+                    "ijk"[d]);
+  MG_TRY(check_arrays(s, field, array, found));
+  for (int box = 0; array && box < mg_boxes_count(s->boxes); box++)
+    MG_TRY(check_values(s, field, box, &array[box]));
+  return MG_OK;
+}
+
+static mg_status_t check_sides(const hpgmg_solver_t *s, const hpgmg_sides_t *sides,
+                               const double given[6]) {
+  mg_arrays_t found = {false, false};
+  MG_TRY(follow(s, &found));
+  if (found.captured) return mg_api_refuse_capture(s, "hpgmg_set_sides waits for the GPU");
+  for (int n = 0; n < 6; n++)
+    if (given[n] > 0.0) MG_TRY(check_side(s, n / 2, n % 2, sides->values[n / 2][n % 2], &found));
+  return MG_OK;
+}
+
+mg_status_t mg_api_check_sides(const hpgmg_solver_t *s, const hpgmg_sides_t *sides,
+                               bool given[3][2]) {
+  MG_TRY(mg_comm_agree(sides ? MG_OK : mg_error(MG_ERR_USAGE, "sides is NULL")));
+  MG_TRY(mg_comm_agree(mg_params_has_cells(&s->params) || !mg_comm_is_root()
+                           ? MG_OK
+                           : mg_error(MG_ERR_USAGE, "values of sides need the size of the grid in "
+                                                    "cells, and --operator=fv2 or 7pt")));
+  double any[6];
+  for (int n = 0; n < 6; n++)
+    any[n] = sides->values[n / 2][n % 2] != NULL;
+  MG_TRY(mg_comm_max(mg_comm_world(), any, 6));
+  for (int n = 0; n < 6; n++)
+    given[n / 2][n % 2] = any[n] > 0.0;
+  return mg_comm_agree(check_sides(s, sides, any));
+}

@@ -1,0 +1,218 @@
+/* api_sides: values of conditions from arrays, with hpgmg_set_sides. Equal values give the bits of
+ * the same value in the words. With values of a linear function, which the operators reproduce
+ * exactly, the solution is that function. Later values replace earlier ones. */
+#include "tests/api/parts.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { SIDES = 6 };
+
+/* u = 1 + 2 x - 3 y + z. */
+static double linear(const double at[3]) {
+  return 1.0 + 2.0 * at[0] - 3.0 * at[1] + at[2];
+}
+static const double slope[3] = {2.0, -3.0, 1.0};
+
+/* Faces of the axes, of different widths in j. */
+static double *axes[3];
+static void make_axes(void) {
+  for (int d = 0; d < 3; d++) {
+    axes[d] = calloc((size_t)grid[d] + 1, sizeof *axes[d]);
+    for (int i = 0; i <= grid[d]; i++)
+      axes[d][i] = d == 1 ? 0.05 * i + 0.001 * i * i : 0.0625 * i;
+  }
+}
+
+static double center(int d, int i) {
+  return 0.5 * (axes[d][i] + axes[d][i + 1]);
+}
+
+/* Values of all faces on a side, for the condition a u + b du/dn. */
+static double *values_on(int d, int side, double a, double b) {
+  const int e = d == 0 ? 1 : 0, g = d == 2 ? 1 : 2;
+  double *x = calloc((size_t)grid[e] * (size_t)grid[g], sizeof *x), at[3];
+  for (int q = 0; q < grid[g]; q++)
+    for (int p = 0; p < grid[e]; p++) {
+      at[d] = axes[d][side == 0 ? 0 : grid[d]];
+      at[e] = center(e, p);
+      at[g] = center(g, q);
+      x[p + grid[e] * q] = a * linear(at) + b * (side == 0 ? -slope[d] : slope[d]);
+    }
+  return x;
+}
+
+/* This rank's boxes of values on all sides. */
+typedef struct {
+  double *x[SIDES];
+  hpgmg_array_t array[SIDES][MAX_BOXES];
+  hpgmg_sides_t sides;
+} values_t;
+
+static void give(values_t *v, int d, int side, double *x) {
+  const int n = 2 * d + side, e = d == 0 ? 1 : 0, g = d == 2 ? 1 : 2;
+  v->x[n] = x;
+  for (int box = 0; box < n_mine; box++) {
+    const hpgmg_box_t *b = &my_boxes[box];
+    hpgmg_array_t *a = &v->array[n][box];
+    a->data = x + b->lo[e] + grid[e] * b->lo[g];
+    a->stride[e] = 1;
+    a->stride[g] = grid[e];
+    a->stride[d] = 1000000; /* not used */
+  }
+  v->sides.values[d][side] = v->array[n];
+}
+
+static void free_values(values_t *v) {
+  for (int n = 0; n < SIDES; n++)
+    free(v->x[n]);
+}
+
+/* Conditions of all kinds. */
+static const char mixed[] = "--boundary=dirichlet,robin:2:0.5:0,neumann,dirichlet,robin:1:1:0,"
+                            "neumann";
+static const double a_of[SIDES] = {1.0, 2.0, 0.0, 1.0, 1.0, 0.0},
+                    b_of[SIDES] = {0.0, 0.5, 1.0, 0.0, 1.0, 1.0};
+
+static void zero_f(hpgmg_array_t f[MAX_BOXES]) {
+  static double zero;
+  for (int box = 0; box < MAX_BOXES; box++)
+    f[box] = (hpgmg_array_t){&zero, {0, 0, 0}};
+}
+
+static void check_linear(part_t *u, double factor) {
+  const double *got = values_in(u);
+  for (int box = 0; box < n_mine; box++) {
+    const hpgmg_box_t *b = &my_boxes[box];
+    const hpgmg_array_t *a = &u->array[box];
+    for (int k = 0; k < b->n[2]; k++)
+      for (int j = 0; j < b->n[1]; j++)
+        for (int i = 0; i < b->n[0]; i++) {
+          const double at[3] = {center(0, b->lo[0] + i), center(1, b->lo[1] + j),
+                                center(2, b->lo[2] + k)};
+          const double *data = on_device ? got + (a->data - u->device) : a->data;
+          const double x = data[i * a->stride[0] + j * a->stride[1] + k * a->stride[2]];
+          if (!(fabs(x - factor * linear(at)) < 1e-6)) {
+            CHECK_NEAR(x, factor * linear(at), 1e-6);
+            return;
+          }
+        }
+  }
+  CHECK(true);
+}
+
+static void test_linear(const char *words, bool stretched) {
+  hpgmg_options_t o = options_of(textf("%s %s --rtol=1e-11", words, mixed));
+  for (int d = 0; d < 3; d++)
+    o.faces[d] = axes[d];
+  if (!stretched)
+    for (int i = 0; i <= grid[1]; i++)
+      axes[1][i] = 0.0625 * i;
+  part_t u = part_of(NULL, -1);
+  hpgmg_array_t f[MAX_BOXES];
+  hpgmg_solver_t *s;
+  values_t v = {{NULL}, {{{NULL, {0, 0, 0}}}}, {{{NULL}}}}, twice = v;
+  for (int d = 0; d < 3; d++)
+    for (int side = 0; side < 2; side++) {
+      const int n = 2 * d + side;
+      give(&v, d, side, values_on(d, side, a_of[n], b_of[n]));
+      give(&twice, d, side, values_on(d, side, 2.0 * a_of[n], 2.0 * b_of[n]));
+    }
+  zero_f(f);
+  API(hpgmg_create(&o, &s));
+  for (int n = 0; n < 3; n++) {
+    API(hpgmg_set_sides(s, n == 1 ? &twice.sides : &v.sides));
+    API(hpgmg_solve(s, f, u.array, NULL));
+    check_linear(&u, n == 1 ? 2.0 : 1.0);
+  }
+  /* Those of the words again: all 0. */
+  const hpgmg_sides_t none = {{{NULL}}};
+  hpgmg_info_t info;
+  API(hpgmg_set_sides(s, &none));
+  API(hpgmg_solve(s, f, u.array, &info));
+  CHECK(info.residual == 0.0);
+  hpgmg_destroy(&s);
+  free_part(&u);
+  free_values(&v), free_values(&twice);
+  make_axes();
+}
+
+/* The same value in words and arrays; the arrays before and after the coefficients. */
+static void test_equal(const char *words, const char *kinds, const char *with_values) {
+  double two = 2.0;
+  hpgmg_options_t o = options_of(textf("%s %s --rtol=1e-8", words, with_values));
+  hpgmg_array_t ones[MAX_BOXES], same[MAX_BOXES];
+  const hpgmg_coefficients_t c = {{ones, ones, ones}, NULL, NULL};
+  const hpgmg_sides_t sides = {{{same, NULL}, {NULL, same}, {NULL, NULL}}};
+  part_t u = part_of(NULL, -1), want = part_of(NULL, -1);
+  hpgmg_solver_t *s;
+  double one = 1.0;
+  for (int box = 0; box < MAX_BOXES; box++) {
+    ones[box] = (hpgmg_array_t){&one, {0, 0, 0}};
+    same[box] = (hpgmg_array_t){&two, {0, 0, 0}};
+  }
+  API(hpgmg_create(&o, &s));
+  API(hpgmg_solve(s, ones, want.array, NULL));
+  hpgmg_destroy(&s);
+  for (int after = 0; after < 2; after++) {
+    o.words = textf("%s %s --rtol=1e-8", words, kinds);
+    API(hpgmg_create(&o, &s));
+    if (!after) API(hpgmg_set_sides(s, &sides));
+    API(hpgmg_set_coefficients(s, &c));
+    if (after) API(hpgmg_set_sides(s, &sides));
+    API(hpgmg_solve(s, ones, u.array, NULL));
+    if (u.values > 0) CHECK_SAME(values_in(&u), values_in(&want), u.values);
+    hpgmg_destroy(&s);
+  }
+  free_part(&u), free_part(&want);
+}
+
+static void test_errors(const char *words) {
+  hpgmg_options_t o = options_of(textf("%s --boundary=periodic,dirichlet,neumann", words));
+  hpgmg_solver_t *s;
+  double bad = NAN;
+  hpgmg_array_t array[MAX_BOXES] = {{NULL, {0, 0, 0}}};
+  hpgmg_sides_t sides = {{{NULL}}};
+  API(hpgmg_create(&o, &s));
+  refused(s, hpgmg_set_sides(s, NULL), HPGMG_BAD_ARGUMENT, "sides is NULL");
+  sides.values[0][1] = array;
+  refused(s, hpgmg_set_sides(s, &sides), HPGMG_BAD_ARGUMENT, "the grid is periodic in i");
+  sides.values[0][1] = NULL;
+  sides.values[1][0] = array;
+  refused(s, hpgmg_set_sides(s, &sides), HPGMG_BAD_ARGUMENT, "values[1][0] is NULL");
+  for (int box = 0; box < MAX_BOXES; box++)
+    array[box].data = &bad;
+  refused(s, hpgmg_set_sides(s, &sides), HPGMG_BAD_ARGUMENT,
+          "values[1][0] has nan at (0, 0, 0); it must be finite");
+  bad = 0.0;
+  API(hpgmg_set_sides(s, &sides));
+  hpgmg_destroy(&s);
+  if (n_ranks > 1) return;
+  o = hpgmg_options();
+  o.words = "4 1";
+  API(hpgmg_create(&o, &s));
+  refused(s, hpgmg_set_sides(s, &sides), HPGMG_BAD_ARGUMENT, "need the size of the grid in cells");
+  hpgmg_destroy(&s);
+}
+
+int main(int argc, char **argv) {
+  parts_begin(&argc, &argv);
+  make_axes();
+  for (const fixture_backend_t *b = fixture_backends; b->name; b++) {
+    if (strcmp(b->name, "cpu") && strcmp(b->name, "guard") && strcmp(b->name, "cuda")) continue;
+    for (n_mine = 1; n_mine <= MAX_BOXES; n_mine += MAX_BOXES - 1) {
+      test_linear(textf("%s --operator=7pt", b->options), true);
+      test_linear(textf("%s --precision=mixed", b->options), false);
+      test_equal(b->options, "--boundary=dirichlet",
+                 "--boundary=dirichlet:2,dirichlet,dirichlet,dirichlet:2,dirichlet,dirichlet");
+      test_equal(textf("%s --stretch=x:tanh:1.5", b->options), "--boundary=neumann",
+                 "--boundary=neumann:2,neumann,neumann,neumann:2,neumann,neumann");
+      test_errors(b->options);
+    }
+    n_mine = 1;
+    fixture_release();
+  }
+  for (int d = 0; d < 3; d++)
+    free(axes[d]);
+  parts_end();
+  return FIXTURE_END();
+}
