@@ -16,7 +16,7 @@ module hpgmg
   private
   public :: hpgmg_array, hpgmg_create, hpgmg_destroy, hpgmg_error, hpgmg_log_t, hpgmg_memory, &
     hpgmg_options, hpgmg_set_coefficients, hpgmg_set_sides, hpgmg_solve, hpgmg_status_text, &
-    hpgmg_string, hpgmg_version
+    hpgmg_storage, hpgmg_string, hpgmg_version
 
   integer, parameter, public :: HPGMG_VERSION_MAJOR = 0, HPGMG_VERSION_MINOR = 1
 
@@ -147,6 +147,12 @@ module hpgmg
       type(c_ptr), value :: solver, f, u, info
       integer(c_int) :: c_solve
     end function c_solve
+
+    subroutine c_storage(solver, f, u) bind(c, name='hpgmg_storage')
+      import :: c_ptr, hpgmg_array_t
+      type(c_ptr), value :: solver
+      type(hpgmg_array_t), intent(inout) :: f(*), u(*)
+    end subroutine c_storage
 
     subroutine c_memory(solver, bytes) bind(c, name='hpgmg_memory')
       import :: c_int64_t, c_ptr
@@ -308,6 +314,14 @@ contains
     type(hpgmg_solver_t), intent(inout) :: solver
     call c_destroy(solver%handle)
   end subroutine hpgmg_destroy
+
+  ! Arrays of the solver's own memory, an element for each box. To use one of these, give its data, the
+  ! strides and the cells of the box to c_f_pointer: a row begins every stride(2) values.
+  subroutine hpgmg_storage(solver, f, u)
+    type(hpgmg_solver_t), intent(in) :: solver
+    type(hpgmg_array_t), intent(inout), contiguous :: f(:), u(:)
+    if (min(size(f), size(u)) >= solver%n_boxes) call c_storage(solver%handle, f, u)
+  end subroutine hpgmg_storage
 
   ! Bytes of the levels on this rank: of the host, and of the GPU.
   function hpgmg_memory(solver) result(bytes)

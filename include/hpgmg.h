@@ -1,9 +1,9 @@
 /* libhpgmg: geometric multigrid for a alpha u - b div(beta grad u) = f on structured grids.
  *
  * docs/algorithm.md defines the equation, the operators and the walls; docs/library.md has an
- * example. All functions but hpgmg_version, hpgmg_status_text, hpgmg_memory and hpgmg_error are
- * collective over the communicator of the solver: every rank calls them in the same order. No
- * function prints, ends the program, or changes signal handlers.
+ * example. All functions but hpgmg_version, hpgmg_status_text, hpgmg_storage, hpgmg_memory and
+ * hpgmg_error are collective over the communicator of the solver: every rank calls them in the same
+ * order. No function prints, ends the program, or changes signal handlers.
  *
  * There may be several solvers. A solver is for one thread at a time, outside of OpenMP's parallel
  * regions. Different threads may use different solvers at the same time; those on a GPU take turns,
@@ -215,6 +215,14 @@ HPGMG_API hpgmg_status_t hpgmg_set_sides(hpgmg_solver_t *solver, const hpgmg_sid
  *          HPGMG_NO_MEMORY, HPGMG_FAILED */
 HPGMG_API hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f,
                                      const hpgmg_array_t *u, hpgmg_info_t *info);
+
+/** Arrays of the solver's own memory, which hpgmg_solve uses without a copy, for both or for one of
+ * f and u. They are valid until the solver is destroyed. A solve may change this f, and all other
+ *  calls may change both. Not collective.
+ *  @param[out] f, u  an array for each box of this rank; data is NULL unless the box is exactly one
+ *                    of the solver's: on one rank, the whole grid is, if it is not a cube of the
+ *                    words */
+HPGMG_API void hpgmg_storage(const hpgmg_solver_t *solver, hpgmg_array_t *f, hpgmg_array_t *u);
 
 /** Bytes that the levels of a solver take on this rank, on the host and on the GPU. Created with
  *  --dry-run: that they would take at most. But unless --agglomerate-below is given, ranks measure

@@ -127,6 +127,8 @@ def _load() -> ctypes.CDLL:
     library.hpgmg_set_coefficients.argtypes = (handle, ctypes.POINTER(_Coefficients))
     library.hpgmg_set_sides.argtypes = (handle, ctypes.POINTER(_Sides))
     library.hpgmg_solve.argtypes = (handle, array, array, ctypes.POINTER(_Info))
+    library.hpgmg_storage.restype = None
+    library.hpgmg_storage.argtypes = (handle, array, array)
     library.hpgmg_memory.restype = None
     library.hpgmg_memory.argtypes = (handle, ctypes.POINTER(ctypes.c_int64))
     library.hpgmg_destroy.restype = None
@@ -304,6 +306,18 @@ class Solver:
         _library.hpgmg_memory(self._handle, two)
         return two[0], two[1]
 
+    @property
+    def storage(self) -> tuple[object, object]:
+        """f and u in the solver's own memory, which solve() uses without a copy, until the solver
+        is closed: arrays of NumPy, or on a GPU objects with __cuda_array_interface__. solve() may
+        change this f, and other calls both. None for a box that is not one of the solver's."""
+        self._check_open()
+        f, u = (_Array * len(self._shapes))(), (_Array * len(self._shapes))()
+        _library.hpgmg_storage(self._handle, f, u)
+        on_gpu = self.memory[1] > 0
+        both = [[_view(a, s, on_gpu) for a, s in zip(x, self._shapes)] for x in (f, u)]
+        return tuple(x if self._listed else x[0] for x in both)
+
     def _check_open(self) -> None:
         if not self._handle:
             raise Error("this solver is closed")
@@ -383,6 +397,30 @@ class Solver:
         if status == NOT_CONVERGED:
             raise NotConverged(self._message(status), result)
         return result
+
+
+class _GpuArray:
+    def __init__(self, interface: dict) -> None:
+        self.__cuda_array_interface__ = interface
+
+
+def _view(array: _Array, shape: tuple[int, ...], on_gpu: bool) -> object:
+    if not array.data:
+        return None
+    interface = {
+        "shape": shape,
+        "strides": tuple(8 * s for s in reversed(array.stride)),
+        "typestr": "<f8",
+        "data": (array.data, False),
+        "version": 3,
+    }
+    if on_gpu:
+        return _GpuArray(interface)
+    values = 1 + sum((n - 1) * s for n, s in zip(shape, reversed(array.stride)))
+    memory = np.ctypeslib.as_array(
+        ctypes.cast(array.data, ctypes.POINTER(ctypes.c_double)), (values,)
+    )
+    return np.lib.stride_tricks.as_strided(memory, shape, interface["strides"])
 
 
 def _is_writable(x: object) -> bool:

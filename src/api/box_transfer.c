@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "formulas/walls.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Cells that a box of one rank and a patch of the level on another have in common travel in
  * messages, in rounds of a few planes of the grid; those of the same rank are copied. */
@@ -149,10 +150,18 @@ static mg_status_t copy_staged(const transfer_t *t, const part_t *p) {
   return copy(t, last.n, &from, &to);
 }
 
+/* Is the array the vector itself? */
+static bool is_storage(const transfer_t *t, const part_t *p) {
+  const hpgmg_array_t *a = &t->array[p->box - t->b->box.first[t->b->me]],
+                      own = mg_boxes_storage(t->b, p->box - t->b->box.first[t->b->me], t->vec);
+  return t->part_of == MG_CELLS && a->data == own.data &&
+         memcmp(a->stride, own.stride, sizeof own.stride) == 0;
+}
+
 static mg_status_t copy_own(const transfer_t *t) {
   for (int n = 0; n < t->n_boxed; n++) {
     const part_t *p = &t->part[n];
-    if (p->rank != t->b->me) continue;
+    if (p->rank != t->b->me || is_storage(t, p)) continue;
     const side_t array = in_array(t, p, &p->cells), patch = in_patch(t, p, &p->cells);
     if (patch.on_device && !array.on_device)
       MG_TRY(copy_staged(t, p));

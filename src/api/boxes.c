@@ -205,6 +205,18 @@ mg_cuboid_t mg_boxes_at_side(const mg_boxes_t *b, const mg_cuboid_t *cells, int 
   return c;
 }
 
+hpgmg_array_t mg_boxes_storage(const mg_boxes_t *b, int n, mg_vector_t vec) {
+  const mg_cuboid_t *box = &b->box.item[b->box.first[b->me] + n].cells;
+  const mg_view_t *v = &b->level->store.view;
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t *p = &v->patch[q];
+    if (memcmp(p->lo, box->lo, sizeof p->lo) != 0 || memcmp(p->n, box->n, sizeof p->n) != 0)
+      continue;
+    return (hpgmg_array_t){p->vec[vec], {1, p->jstride, p->kstride}};
+  }
+  return (hpgmg_array_t){NULL, {0, 0, 0}};
+}
+
 bool mg_boxes_on_device(const mg_boxes_t *b, const hpgmg_array_t *array) {
   int device;
   return b->level->backend->queue.wait && mg_array_memory(array->data, &device) != MG_ARRAY_ON_HOST;

@@ -43,6 +43,10 @@ MG_MUST_CHECK mg_status_t mg_boxes_store(mg_boxes_t *boxes, const hpgmg_array_t 
 MG_MUST_CHECK mg_status_t mg_boxes_fetch(mg_boxes_t *boxes, mg_vector_t vec,
                                          const hpgmg_array_t *array);
 
+/** A vector of the level as an array for box number b, if the box is one of its patches; else NULL.
+ *  Storing and fetching it copies nothing. */
+hpgmg_array_t mg_boxes_storage(const mg_boxes_t *boxes, int b, mg_vector_t vec);
+
 /** Whether an array is in memory of the level's device, so that only the backend accesses it. */
 bool mg_boxes_on_device(const mg_boxes_t *boxes, const hpgmg_array_t *array);
 

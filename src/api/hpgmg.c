@@ -250,6 +250,13 @@ hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f, const
   return end(solver, before, status);
 }
 
+void hpgmg_storage(const hpgmg_solver_t *solver, hpgmg_array_t *f, hpgmg_array_t *u) {
+  for (int box = 0; exists(solver) && solver->boxes && box < mg_boxes_count(solver->boxes); box++) {
+    f[box] = mg_boxes_storage(solver->boxes, box, MG_F);
+    u[box] = mg_boxes_storage(solver->boxes, box, MG_U);
+  }
+}
+
 void hpgmg_memory(const hpgmg_solver_t *solver, int64_t bytes[2]) {
   bytes[0] = bytes[1] = 0;
   if (!exists(solver)) return;

@@ -2,6 +2,9 @@
  * any ranks, with boxes and strides of the caller's, one or several boxes per rank, empty boxes,
  * arrays in the memory of the host and of a GPU, several solvers at once, new coefficients and
  * right-hand sides, beta in cells, a guess, a varying alpha, and conditions with values. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
 #include "io/boundary_faces_io.h"
 #include "level/ops.h"
 #include "plan/axes.h"
@@ -121,6 +124,33 @@ static void check_cycles(hpgmg_options_t o, const reference_t *r) {
   free_part(&f), free_part(&want);
 }
 
+/* f and u in the solver's own memory give the same u, without copies. */
+static void check_storage(const fixture_backend_t *b, hpgmg_solver_t *s, const reference_t *r) {
+  hpgmg_array_t own_f[MAX_BOXES], own_u[MAX_BOXES];
+  hpgmg_storage(s, own_f, own_u);
+  CHECK(n_ranks > 1 || n_mine > 1 || (own_f[0].data && own_u[0].data));
+  const bool can_copy = strcmp(b->name, "cpu") == 0 || on_device;
+  if (!can_copy || n_ranks > 1 || n_mine > 1) return;
+  part_t f = part_of(r->f, -1), u = part_of(NULL, -1), want = part_of(r->u, -1);
+  const mg_backend_t *backend = &mg_backend_cpu;
+#ifdef HAVE_CUDA
+  if (on_device) backend = &mg_backend_cuda;
+#endif
+  for (int n = 0; n < 2; n++) {
+    const mg_strided_t from = {f.array[0].data, {f.array[0].stride[0], f.array[0].stride[1], 1}},
+                       to = {own_f[0].data, {1, own_f[0].stride[1], own_f[0].stride[2]}};
+    MUST(backend->arrays.copy(grid, &from, &to));
+    API(hpgmg_solve(s, own_f, n == 0 ? u.array : own_u, NULL));
+    if (n == 1) {
+      const mg_strided_t result = {own_u[0].data, {1, own_u[0].stride[1], own_u[0].stride[2]}},
+                         back = {u.array[0].data, {u.array[0].stride[0], u.array[0].stride[1], 1}};
+      MUST(backend->arrays.copy(grid, &result, &back));
+    }
+    CHECK_SAME(values_in(&u), values_in(&want), u.values);
+  }
+  free_part(&f), free_part(&u), free_part(&want);
+}
+
 static void test_case(const fixture_backend_t *b, const char *words, const char *values) {
   words = textf("%s --rtol=1e-9", words);
   const char *given = textf("%s " SPACING " %s %s", b->options, words, values);
@@ -138,6 +168,7 @@ static void test_case(const fixture_backend_t *b, const char *words, const char 
     set_beta(s[n], &r, NULL);
   for (int n = 0; n < 4; n++)
     check_solve(s[n % 2], &r);
+  check_storage(b, s[0], &r);
   for (int n = 0; n < 2; n++) {
     hpgmg_destroy(&s[n]);
     CHECK(s[n] == NULL);

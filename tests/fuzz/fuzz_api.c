@@ -128,6 +128,17 @@ static void set_coefficients(int n) {
   check_status(n, hpgmg_set_coefficients(solver[n], given == 3 ? NULL : &c));
 }
 
+static void set_sides(int n) {
+  hpgmg_array_t array[6][2];
+  hpgmg_sides_t sides = {{{NULL}}};
+  fill(in, false);
+  for (int side = 0; side < 6; side++) {
+    set_arrays(n, in, array[side]);
+    if (choose(2) == 0) sides.values[side / 2][side % 2] = array[side];
+  }
+  check_status(n, hpgmg_set_sides(solver[n], choose(16) == 15 ? NULL : &sides));
+}
+
 static void solve(int n) {
   hpgmg_array_t f[2], u[2];
   hpgmg_info_t info;
@@ -152,7 +163,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
   end = data + size;
   for (int calls = 0; next < end && calls < 16; calls++) {
     const int n = choose(SOLVERS);
-    switch (choose(4)) {
+    switch (choose(5)) {
     case 0:
       create(n);
       break;
@@ -160,6 +171,9 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
       set_coefficients(n);
       break;
     case 2:
+      set_sides(n);
+      break;
+    case 3:
       solve(n);
       break;
     default:
