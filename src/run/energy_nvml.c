@@ -1,0 +1,100 @@
+/* NVML's energy counter of a GPU (Volta and newer), in mJ since the driver was loaded. The library
+ * belongs to the driver, so it is loaded at run time. Types are from NVML's reference manual. */
+#include "run/energy_counter.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int call_t(void);
+typedef int get_device_t(const char *uuid, void **device);
+typedef int get_energy_t(void *device, unsigned long long *millijoules);
+typedef const char *get_error_t(int code);
+
+static struct {
+  void *library;
+  call_t *init, *shutdown;
+  get_device_t *get_device;
+  get_energy_t *get_energy;
+  get_error_t *get_error;
+} nvml;
+
+/* No GPU draws more. The counter cannot wrap at this power: its range is 6e8 years. */
+static const double gpu_watts = 1e4;
+
+/* The counter is updated about every 0.1 s on H100 and H200. */
+static const double shortest_window = 1.0;
+
+static const char *library_name(void) {
+  const char *name = getenv("HPGMG_NVML");
+  return name && name[0] ? name : "libnvidia-ml.so.1";
+}
+
+static bool find_symbol(const char *name, void *function, char why[MG_ENERGY_WHY]) {
+  void *const symbol = dlsym(nvml.library, name);
+  memcpy(function, &symbol, sizeof symbol);
+  if (!symbol) snprintf(why, MG_ENERGY_WHY, "%.200s has no function %s", library_name(), name);
+  return symbol != NULL;
+}
+
+static bool check(const char *call, int code, char why[MG_ENERGY_WHY]) {
+  if (code == 0) return true;
+  snprintf(why, MG_ENERGY_WHY, "NVML: %s returned %d (%.200s)", call, code, nvml.get_error(code));
+  return false;
+}
+
+static bool load(char why[MG_ENERGY_WHY]) {
+  nvml.library = dlopen(library_name(), RTLD_NOW | RTLD_LOCAL);
+  if (nvml.library) return true;
+  const char *error = dlerror();
+  snprintf(why, MG_ENERGY_WHY, "NVML cannot be loaded: %.500s", error ? error : library_name());
+  return false;
+}
+
+static bool open_library(char why[MG_ENERGY_WHY]) {
+  return find_symbol("nvmlDeviceGetTotalEnergyConsumption", &nvml.get_energy, why) &&
+         find_symbol("nvmlDeviceGetHandleByUUID", &nvml.get_device, why) &&
+         find_symbol("nvmlErrorString", &nvml.get_error, why) &&
+         find_symbol("nvmlShutdown", &nvml.shutdown, why) &&
+         find_symbol("nvmlInit_v2", &nvml.init, why) && check("nvmlInit_v2", nvml.init(), why);
+}
+
+void mg_nvml_find(const unsigned char uuid[16], mg_counters_t *counters) {
+  char why[MG_ENERGY_WHY];
+  mg_counter_t counter = {.part = MG_ENERGY_GPU,
+                          .range = UINT64_MAX,
+                          .joules = 1e-3,
+                          .max_watts = gpu_watts,
+                          .min_seconds = shortest_window};
+  int length = snprintf(counter.name, sizeof counter.name, "GPU-");
+  for (int b = 0; b < 16; b++)
+    length += snprintf(counter.name + length, sizeof counter.name - (size_t)length, "%s%02x",
+                       b == 4 || b == 6 || b == 8 || b == 10 ? "-" : "", uuid[b]);
+  if (!load(why)) {
+    mg_counters_fail(counters, MG_ENERGY_GPU, MG_ENERGY_ABSENT, "%s", why);
+  } else if (!open_library(why)) {
+    mg_counters_fail(counters, MG_ENERGY_GPU, MG_ENERGY_FAILED, "%s", why);
+    (void)dlclose(nvml.library);
+    nvml.library = NULL;
+  } else if (!check("nvmlDeviceGetHandleByUUID", nvml.get_device(counter.name, &counter.device),
+                    why)) {
+    mg_counters_fail(counters, MG_ENERGY_GPU, MG_ENERGY_FAILED, "%s", why);
+  } else {
+    counters->counter[counters->n++] = counter;
+    counters->state[MG_ENERGY_GPU] = MG_ENERGY_OK;
+  }
+}
+
+bool mg_nvml_read(const mg_counter_t *counter, uint64_t *value, char why[MG_ENERGY_WHY]) {
+  unsigned long long millijoules = 0;
+  const int code = nvml.get_energy(counter->device, &millijoules);
+  *value = millijoules;
+  return check("nvmlDeviceGetTotalEnergyConsumption", code, why);
+}
+
+void mg_nvml_close(void) {
+  if (!nvml.library) return;
+  (void)nvml.shutdown();
+  (void)dlclose(nvml.library);
+  nvml.library = NULL;
+}
