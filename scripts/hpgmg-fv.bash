@@ -29,6 +29,7 @@ _hpgmg_fv() {
     --precision) words='double mixed' ;;
     --cpu-below | --agglomerate-below) words='auto 0' ;;
     --fused-sweeps) words='1 2 3' ;;
+    --energy) words='yes no auto' ;;
     --memory) words='auto device unified' ;;
     --device) words='auto cuda cpu guard cuda-simple' ;;
     --transport) words='auto peer nccl mpi host' ;;
@@ -56,7 +57,7 @@ _hpgmg_fv() {
     mapfile -t COMPREPLY < <(compgen -W '
       --cells= --spacing= --lengths= --stretch= --operator= --equation= --boundary= --mean= --coefficients= --rhs=
       --smoother= --smooths= --degree= --omega= --bottom= --cycle= --rtol= --max-cycles= --krylov= --coarsest= --precision=
-      --warmup= --min-solves= --min-time= --official --verify-only
+      --warmup= --min-solves= --min-time= --official --verify-only --energy
       --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --fused-sweeps= --restart= --input= --dry-run --ranks=
       --levels-breakdown --json= --csv= --dump= --dump-fields= --dump-levels= --dump-every= --dump-precision=
       --dump-compress= --dump-centering= --dump-hints= --print-config --quiet --verbose

@@ -72,6 +72,7 @@ static mg_status_t run(run_t *r) {
   MG_TRY(mg_report_check_outputs(&r->params));
   MG_TRY(mg_dump_check(&r->params, &r->plan));
   MG_TRY(mg_memory_check(&r->params));
+  MG_TRY(mg_energy_open(&r->params, &r->result.energy));
   MG_TRY(mg_placement_choose(&r->params, &r->plan, &r->placement));
   MG_TRY(mg_thread_warn_if_crowded());
   const double start = mg_now();

@@ -81,6 +81,7 @@ static mg_status_t check_words(const mg_params_t *p, mg_action_t action) {
                  {p->print_config, "print-config", "hpgmg-fv"},
                  {p->ranks > 0, "ranks", "a communicator of as many"},
                  {p->official, "official", "hpgmg-fv"},
+                 {p->energy == MG_YES, "energy", "hpgmg-fv"},
                  {p->levels_breakdown, "levels-breakdown", "hpgmg-fv"},
                  {p->coefficients[0], "coefficients", "hpgmg_set_coefficients"},
                  {p->rhs[0], "rhs", "hpgmg_solve"},

@@ -94,6 +94,9 @@ typedef enum {
   MG_N_FIELDS
 } mg_field_t;
 
+/** An option that is on, off, or decided by the program. */
+typedef enum { MG_NO, MG_YES, MG_AUTO } mg_choice_t;
+
 /** Precision class of the solver (docs/algorithm.md, "Mixed precision"). */
 typedef enum {
   MG_CLASS_DOUBLE, /**< everything in double: the original benchmark's rules */

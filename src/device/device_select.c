@@ -147,6 +147,17 @@ mg_status_t mg_device_locations(mg_device_location_t **locations) {
   return status;
 }
 
+mg_status_t mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]) {
+  memset(uuid, 0, 16);
+#ifdef HAVE_CUDA
+  if (params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE)
+    return mg_cuda_identity(uuid);
+#else
+  (void)params;
+#endif
+  return MG_OK;
+}
+
 static mg_status_t note_sharers(void) {
   mg_device_location_t *locations;
   int max_sharers = 1;

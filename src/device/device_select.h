@@ -19,6 +19,11 @@ typedef struct {
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_device_locations(mg_device_location_t **locations);
 
+/** UUID of this rank's device, the same in all processes; zero if the run uses no GPU.
+ *  @pre    mg_device_choose has set params->device
+ *  @return MG_OK, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]);
+
 /** Resolve --device=auto for a run that is only planned: as mg_device_choose, but opens no
  *  device. A device requested by name need not exist; without one, params->sms stays what it is.
  *  Collective over the world. */

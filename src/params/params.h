@@ -52,11 +52,12 @@ typedef struct {
   mg_krylov_method_t krylov; /**< method of the cycles after the first; none without rtol */
   int coarsest;              /**< never coarsen below this many cells per side */
 
-  int warmup;       /**< solves before timing */
-  int min_solves;   /**< minimum number of timed solves of each size */
-  double min_time;  /**< minimum seconds of timed solves of each size */
-  bool official;    /**< the three above have the values of an official run */
-  bool verify_only; /**< no warm-up and no timing: one solve of each size */
+  int warmup;         /**< solves before timing */
+  int min_solves;     /**< minimum number of timed solves of each size */
+  double min_time;    /**< minimum seconds of timed solves of each size */
+  bool official;      /**< the three above have the values of an official run */
+  bool verify_only;   /**< no warm-up and no timing: one solve of each size */
+  mg_choice_t energy; /**< measure the energy of the timed solves at h; auto: if official */
   bool levels_breakdown;
 
   mg_device_t device;

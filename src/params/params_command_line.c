@@ -110,6 +110,7 @@ static mg_status_t read_option(mg_parser_t *parser, cursor_t *cursor, const char
     return MG_OK;
   }
   if (is_flag(option) && !value) value = "yes";
+  if (!value) value = option->bare;
   if (!value && cursor->next < cursor->argc && strncmp(cursor->argv[cursor->next], "--", 2) != 0)
     value = cursor->argv[cursor->next++];
   if (!value) value = ""; /* mg_parser_set rejects it with the option's message */

@@ -70,10 +70,10 @@ static void help_option(FILE *out, const mg_option_t *option) {
   if (option->letter) fprintf(out, "-%c, ", option->letter);
   if (!(option->where & MG_AS_ARGUMENT)) {
     fprintf(out, "--%s", option->name);
-    if (option->metavar || option->words) fputc('=', out);
+    if (option->metavar || option->words) fputs(option->bare ? "[=" : "=", out);
   }
   print_value_name(out, option);
-  fputc('\n', out);
+  fputs(option->bare ? "]\n" : "\n", out);
   describe(option, false, text, sizeof text);
   print_wrapped(out, "      ", text);
 }

@@ -13,6 +13,7 @@ static const char *const bottom_words[] = {"bicgstab", "cg", "smoother", NULL};
 static const char *const cycle_words[] = {"f", "v", NULL};
 static const char *const krylov_words[] = {"none", "cg", NULL};
 static const char *const auto_words[] = {"auto", NULL};
+static const char *const choice_words[] = {"no", "yes", "auto", NULL};
 static const char *const memory_words[] = {"auto", "device", "unified", NULL};
 static const char *const device_words[] = {"auto", "cuda", "cpu", "guard", "cuda-simple", NULL};
 static const char *const transport_words[] = {"auto", "peer", "nccl", "mpi", "host", NULL};
@@ -49,6 +50,9 @@ static bool with_rtol(const mg_params_t *p) {
 }
 static bool with_timing(const mg_params_t *p) {
   return !p->verify_only;
+}
+static bool may_measure_energy(const mg_params_t *p) {
+  return p->energy != MG_YES || with_timing(p);
 }
 static bool may_use_cuda(const mg_params_t *p) {
   return p->device == MG_DEVICE_AUTO || p->device == MG_DEVICE_CUDA ||
@@ -244,6 +248,13 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_VERIFY_ONLY] = {
     .name = "verify-only", IN(RUN), FLAG(verify_only),
     .help = "Solve each grid once to verify it, without warm-up and timing."},
+  [MG_OPT_ENERGY] = {
+    .name = "energy", IN(RUN), ONE_OF(energy, choice_words), .value = "auto", .bare = "yes",
+    .applies = may_measure_energy,
+    .condition = "cannot be combined with --verify-only or --restart",
+    .decided_by = MG_OPT_VERIFY_ONLY,
+    .help = "Measure the energy of GPUs, CPUs and nodes during the timed solves at h, and their idle "
+            "power for 1 s before set-up. auto: with --official, where counters exist."},
   [MG_OPT_DEVICE] = {
     .name = "device", IN(RUN), ONE_OF(device, device_words), .value = "auto",
     .help = "Where the fine levels live. auto: GPU if every rank has one, otherwise CPU; cuda: "

@@ -35,6 +35,7 @@ typedef enum {
   MG_OPT_MIN_TIME,
   MG_OPT_OFFICIAL,
   MG_OPT_VERIFY_ONLY,
+  MG_OPT_ENERGY,
   MG_OPT_DEVICE,
   MG_OPT_DEVICE_ID,
   MG_OPT_MEMORY,
@@ -109,6 +110,7 @@ typedef struct {
   double min, max;          /**< limits of a number, exactly representable in double */
   bool open;                /**< the limits are exclusive */
   const char *value;        /**< default as the user would write it; NULL: unset */
+  const char *bare;         /**< value of the option without "="; NULL: the next argument */
   const char *note;         /**< description of a default that depends on other options */
   const char *official;     /**< value set by --official; NULL: not set by it */
   const char *attribute;    /**< name in a dump; NULL: the name with '_' for '-' */

@@ -188,7 +188,9 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
   if (result->interrupted) return MG_OK;
   /* The breakdown covers the timed solves of the finest grid. */
   if (s == 0) reset_timers(h);
+  if (s == 0) MG_TRY(mg_energy_begin());
   MG_TRY(timed_solves(h, s, result, estimate));
+  if (s == 0) MG_TRY(mg_energy_end(result->interrupted ? 0 : size->n_solves, &result->energy));
   if (size->n_solves == 0) return MG_OK;
   result->n_sizes = s + 1;
   return s == 0 ? profile(h, result) : MG_OK;

@@ -2,6 +2,7 @@
 #ifndef MG_BENCHMARK_H
 #define MG_BENCHMARK_H
 
+#include "run/energy.h"
 #include "solver/solve.h"
 
 enum { MG_N_SIZES = 3 };
@@ -30,6 +31,7 @@ typedef struct {
   /** From these, bounds on how far error and order are from those of a run in double: relative to
    *  the error, and absolute (set by mg_verify). */
   double error_rounding, order_rounding;
+  mg_energy_t energy;   /**< of the timed solves of the finest grid */
   double seconds_setup; /**< from the first allocation to coefficients and f of all levels */
   int n_profiled; /**< solves of the finest grid in the per-level times; 0: no per-level times */
   double seconds_profiled; /**< per profiled solve, the mean on the slowest rank */
@@ -48,8 +50,8 @@ typedef struct {
  *
  *  @param[in] start  history of the cycles that made the solution at h, if the finest level
  *         holds one: the solve at h continues from there. NULL: start from zero
- *  @param[in,out] result  seconds_setup is kept; the members listed in verify.h are left to
- *      mg_verify; all others are set, identically on all ranks
+ *  @param[in,out] result  seconds_setup is kept; energy is as mg_energy_open left it; the members
+ *      listed in verify.h are left to mg_verify; all others are set, identically on all ranks
  *  @return MG_OK (complete, interrupted or diverged), MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start,
                                        mg_result_t *result);

@@ -17,6 +17,7 @@ static void test_errors(void) {
   } bad[] = {{"--smoother=magic", "magic"},
              {"--rtol=-1", "rtol"},
              {"--json=x", "--json is an option of the program only"},
+             {"--energy", "--energy is an option of the program only"},
              {"--help", "--help is an option"},
              {"--operator=fv4", "fv4"},
              {"stray", "stray"}};

@@ -174,7 +174,7 @@ if have_feature jansson; then
     complain '--json=-: stdout is not the JSON alone'
   is_json "$dir/out"
   has_keys "$dir/a.json" agglomerate_below agglomeration backend boundary box_dim boxes bytes bytes_per_rank_max coefficients command_line \
-    cpu_below cycle cycles device dim dof dof_per_s equation error error_rounding h host idle_ranks kind krylov levels \
+    cpu_below cycle cycles device dim dof dof_per_s energy equation error error_rounding h host idle_ranks kind krylov levels \
     memory norms operator order order_rounding note precision problem program ranks reason rel rhs run seconds_mean seconds_min setup_seconds \
     smoother solves threads transport useful_ranks verification version
   for line in '"program": "hpgmg-fv"' '"operator": "fv2"' '"verification": "passed"' \

@@ -119,6 +119,19 @@ static void test_ways_to_write_options(void) {
   expect_ok("--official --min-time=60 7 8");
 }
 
+/* Without "=", --energy means yes and is followed by the next argument. */
+static void test_energy(void) {
+  expect_ok("7 8");
+  CHECK_INT(params.energy, MG_AUTO);
+  expect_ok("--energy 7 8");
+  CHECK_INT(params.energy, MG_YES);
+  expect_ok("--energy=no --verify-only 7 8");
+  CHECK_INT(params.energy, MG_NO);
+  expect_ok("--energy=auto --verify-only 7 8");
+  expect_usage("--energy= 7 8", "--energy=: no value; expected one of no, yes, auto");
+  expect_usage("--energy --verify-only 7 8", "--energy cannot be combined with --verify-only");
+}
+
 static void test_bad_sizes(void) {
   expect_usage("", "mpirun -n 2 hpgmg-fv 7 8");
   expect_usage("7", "BOXES_PER_RANK is missing");
@@ -380,6 +393,7 @@ int main(void) {
   test_defaults();
   test_defaults_of_smoothers();
   test_ways_to_write_options();
+  test_energy();
   test_bad_sizes();
   test_cells();
   test_bad_cells();

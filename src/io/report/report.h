@@ -77,6 +77,15 @@ void mg_report_print_head(FILE *out, const mg_report_t *report);
  *  verification. */
 void mg_report_print_results(FILE *out, const mg_report_t *report);
 
+/** Print a table of the energy of the timed solves at h; nothing if none was requested. */
+void mg_report_print_energy(FILE *out, const mg_result_t *result);
+
+/** Reason why there is no energy of a part; NULL if there is. */
+const char *mg_report_energy_gap(const mg_energy_t *energy, mg_energy_part_t part);
+
+/** Joules of one solve at h; NaN if not measured. */
+double mg_report_joules_per_solve(const mg_energy_t *energy, mg_energy_part_t part);
+
 /** Print a line about the files of --dump; nothing if there are none. */
 void mg_report_print_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *stats);
 

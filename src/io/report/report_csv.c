@@ -29,6 +29,34 @@ static void breakdown_names(FILE *out, const mg_report_t *r) {
     fprintf(out, ",seconds_%s", mg_time_key((mg_time_t)t, key));
 }
 
+/* Columns of energy; measured only on the finest grid. Energy has no columns where none is
+ * reported.
+ */
+static void energy_names(FILE *out, const mg_energy_t *energy) {
+  if (energy->is_reported) fputs(",energy_seconds", out);
+  for (int p = 0; p < MG_N_ENERGY_PARTS && energy->is_reported; p++) {
+    const char *name = mg_energy_part_name((mg_energy_part_t)p);
+    fprintf(out, ",%s_joules_per_solve,%s_dof_per_joule,%s_idle_watts,%s_energy_source", name, name,
+            name, name);
+  }
+}
+
+static void energy(FILE *out, const mg_result_t *result, bool finest) {
+  const mg_energy_t *e = &result->energy;
+  if (!e->is_reported) return;
+  fputc(',', out);
+  number(out, finest && e->n_solves > 0 ? e->seconds : NAN, "");
+  for (int p = 0; p < MG_N_ENERGY_PARTS; p++) {
+    const double joules = mg_report_joules_per_solve(e, (mg_energy_part_t)p);
+    const bool measured = finest && !isnan(joules);
+    fputc(',', out);
+    number(out, measured ? joules : NAN, ",");
+    number(out, measured ? mg_size_dof(&result->size[0]) / joules : NAN, ",");
+    number(out, measured ? e->sum[p].idle_watts : NAN, ",");
+    fputs(measured ? mg_energy_part_source((mg_energy_part_t)p) : "", out);
+  }
+}
+
 /* Quoted if it has commas. */
 static void boundary(FILE *out, const mg_params_t *p) {
   const mg_boundary_text_t words = mg_boundary_text(p);
@@ -44,6 +72,7 @@ mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
           "seconds_min,seconds_mean,dof_per_s,error,order,verification,bytes_per_rank_max,krylov,"
           "precision");
   breakdown_names(out, r);
+  energy_names(out, &r->result->energy);
   fputc('\n', out);
   for (int s = 0; s < r->result->n_sizes; s++) {
     const mg_size_result_t *size = &r->result->size[s];
@@ -66,6 +95,7 @@ mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
             (long long)r->bytes_per_rank_max, mg_krylov_name(p->krylov),
             mg_precision_name(p->precision));
     breakdown(out, r, s == 0);
+    energy(out, r->result, s == 0);
     fputc('\n', out);
   }
   return MG_OK;

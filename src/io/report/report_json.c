@@ -141,6 +141,31 @@ static json_t *solves(const mg_report_t *r) {
   return list;
 }
 
+static json_t *energy_part(const mg_result_t *result, mg_energy_part_t part) {
+  const mg_energy_t *e = &result->energy;
+  const mg_energy_sum_t *sum = &e->sum[part];
+  const char *gap = mg_report_energy_gap(e, part);
+  const double per_solve = mg_report_joules_per_solve(e, part);
+  return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o}", "source", mg_energy_part_source(part),
+                   "counters", sum->n_counters, "joules", number(gap ? NAN : sum->joules),
+                   "joules_per_solve", number(per_solve), "dof_per_joule",
+                   number(gap ? NAN : mg_size_dof(&result->size[0]) / per_solve), "idle_watts",
+                   number(sum->idle_watts), "reason", gap ? text(gap) : json_null());
+}
+
+/* Energy of the timed solves at h; null if none is reported. */
+static json_t *energy(const mg_result_t *result) {
+  const mg_energy_t *e = &result->energy;
+  if (!e->is_reported) return json_null();
+  json_t *object = json_pack("{s:i, s:o, s:o}", "solves", e->n_solves, "window_seconds",
+                             number(e->n_solves > 0 ? e->seconds : NAN), "idle_seconds",
+                             number(e->idle_seconds > 0.0 ? e->idle_seconds : NAN));
+  for (int p = 0; p < MG_N_ENERGY_PARTS; p++)
+    json_object_set_new(object, mg_energy_part_name((mg_energy_part_t)p),
+                        energy_part(result, (mg_energy_part_t)p));
+  return object;
+}
+
 static mg_status_t write_and_free(FILE *out, json_t *root) {
   if (!root) return mg_error(MG_ERR_MEMORY, "out of memory: cannot build the JSON report");
   const int rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
@@ -153,7 +178,7 @@ mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
   json_t *root = json_pack(
       "{s:s, s:s, s:o, s:{s:i, s:I, s:o, s:i, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:f, s:o}, s:o, "
       "s:o, s:o, "
-      "s:o, s:o, s:o, s:s, "
+      "s:o, s:o, s:o, s:o, s:s, "
       "s:s, s:s, s:{s:s, s:I}}",
       "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "problem", problem(r->params, r->plan),
       "run", "ranks", r->ranks, "idle_ranks", (json_int_t)mg_plan_idle_ranks(r->plan),
@@ -165,8 +190,9 @@ mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
       text(r->command_line), "levels", levels(r), "solves", solves(r), "error",
       number(r->result->error), "order", number(r->result->order), "error_rounding",
       number(r->result->error_rounding), "order_rounding", number(r->result->order_rounding),
-      "verification", r->result->passed ? "passed" : "failed", "reason", r->result->why, "note",
-      r->result->note, "memory", "kind", mg_report_memory(r->params, r->plan), "bytes_per_rank_max",
+      "energy", energy(r->result), "verification", r->result->passed ? "passed" : "failed",
+      "reason", r->result->why, "note", r->result->note, "memory", "kind",
+      mg_report_memory(r->params, r->plan), "bytes_per_rank_max",
       (json_int_t)r->bytes_per_rank_max);
   return write_and_free(out, root);
 }

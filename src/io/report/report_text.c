@@ -276,6 +276,7 @@ void mg_report_print_results(FILE *out, const mg_report_t *r) {
   if (mg_report_has_breakdown(r) && r->ranks > 1) print_messages(out, r);
   if (mg_report_has_breakdown(r)) print_shares(out, r);
   print_performance(out, result, !r->params->verify_only);
+  mg_report_print_energy(out, result);
   fprintf(out, "\n");
   if (!isnan(result->error)) fprintf(out, "error %.15e\n", result->error);
   if (!isnan(result->order)) fprintf(out, "order %.3f\n", result->order);
