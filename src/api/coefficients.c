@@ -61,8 +61,7 @@ static mg_status_t load(void *data, mg_hierarchy_t *h) {
 
 mg_status_t mg_api_set_up(hpgmg_solver_t *s) {
   const mg_problem_source_t source = {.load = load, .data = s, .sets_coefficients = true};
-  s->ready = s->usable = false;   /* until all is set up */
-  mg_hierarchy_free_graphs(s->h); /* they hold constants of the smoothers */
+  s->ready = s->usable = false; /* until all is set up */
   MG_TRY(mg_problem_set_from(s->h, &source));
   MG_TRY(mg_comm_agree_or_end(mg_graph_capture(s->h, 0)));
   s->can_enqueue = s->h->graph[0][MG_KIND_FIRST] && mg_comm_size(mg_comm_world()) == 1 &&

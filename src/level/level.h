@@ -118,6 +118,7 @@ typedef struct mg_hierarchy {
   mg_coarse_cycle_t *coarse_cycle; /**< runs all levels from coarse_cycle_first on in one call;
                                       NULL: level by level */
   int coarse_cycle_first;
+  bool has_smoothers; /**< levels and coarse cycle have those of the parameters */
 
   /** Captured graphs of whole cycles from a level down (mg_graph_capture). NULL: run each operation
    *  separately. */

@@ -188,6 +188,11 @@ static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
   return read ? mg_halo_deep(level, MG_DINV) : MG_OK;
 }
 
+/* Levels without a smoother store a diagonal only for dumps; fv4 extends their betas. */
+static bool needs_diagonal(const mg_hierarchy_t *h, int l) {
+  return !h->low || h->params.op == MG_OPERATOR_FV4 || h->level[l].plan->vectors & 1u << MG_DINV;
+}
+
 /* The only cell of a periodic direction is its own neighbor: no flux passes. With a beta of 0 the
  * diagonal, which is computed from the betas, is that of A. */
 static mg_status_t close_single_cells(mg_level_t *level) {
@@ -209,11 +214,18 @@ static mg_status_t set_coefficients(mg_hierarchy_t *h) {
   return MG_OK;
 }
 
-static mg_status_t set_smoothers(mg_hierarchy_t *h) {
-  for (int l = 0; l < h->n_levels; l++)
-    MG_TRY(mg_smoother_set(&h->level[l], &h->params, h->level[l].lambda_max,
-                           h->level[l].plan->fused_sweeps));
-  return mg_coarse_cycle_prepare(h);
+/* Smoothers of the levels `cycles` of h, and what is made of them: the coarse cycle and graphs.
+ * With new coefficients, all but Chebyshev's stay the same. */
+static mg_status_t set_smoothers(mg_hierarchy_t *h, mg_hierarchy_t *cycles,
+                                 const mg_problem_source_t *source) {
+  const bool again = source && source->sets_coefficients && cycles->has_smoothers;
+  if (again && cycles->params.smoother != MG_SMOOTHER_CHEBYSHEV) return MG_OK;
+  mg_hierarchy_free_graphs(h);
+  for (int l = 0; l < cycles->n_levels; l++)
+    MG_TRY(mg_smoother_set(&cycles->level[l], &cycles->params, cycles->level[l].lambda_max,
+                           cycles->level[l].plan->fused_sweeps));
+  cycles->has_smoothers = true;
+  return mg_coarse_cycle_prepare(cycles);
 }
 
 /* Round the coefficients of the finest level to its float cells, closing faces included. */
@@ -293,14 +305,13 @@ static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source)
   MG_TRY(set_fields(h, source));
   MG_TRY(set_coefficients(h));
   for (int l = 0; l < h->n_levels; l++)
-    MG_TRY(set_diagonal(&h->params, &h->level[l]));
-  if (!h->low) return set_smoothers(h);
-  mg_hierarchy_free_graphs(h);
+    if (needs_diagonal(h, l)) MG_TRY(set_diagonal(&h->params, &h->level[l]));
+  if (!h->low) return set_smoothers(h, h, source);
   MG_TRY(lower_coefficients(h));
   MG_TRY(set_coefficients(h->low));
   for (int l = 0; l < h->low->n_levels; l++)
     MG_TRY(set_diagonal(&h->params, &h->low->level[l]));
-  return set_smoothers(h->low);
+  return set_smoothers(h, h->low, source);
 }
 
 mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source) {
