@@ -176,7 +176,7 @@ HPGMG_API const char *hpgmg_version(void);
 HPGMG_API const char *hpgmg_status_text(hpgmg_status_t status);
 
 /** Plan and allocate the levels; beta is 1, and alpha too. With the word --dry-run, only plan: then
- *  hpgmg_memory says what the levels would take, and the solver can only be destroyed.
+ *  hpgmg_memory returns the bytes that the levels need, and the solver can only be destroyed.
  *  @param[out] solver  to be destroyed, also after an error, which hpgmg_error explains; NULL if
  *                      there is no memory for it, or no options
  *  @return HPGMG_OK, HPGMG_BAD_ARGUMENT, HPGMG_UNAVAILABLE, HPGMG_NO_MEMORY, HPGMG_FAILED */

@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2016,SC2154
 # examples: the programs of examples/ compile against the library, run, report errors, and have the right physics. heat
 # conserves its energy; porous has the means of its layers; cavity converges with the square of the cells' width.
-# graph.cu needs nvcc and a GPU; python.sh, fortran.sh and scripts/examples.sh run the others. Runs $CC, $PYTHON.
+# graph.cu and scripts/compare/library_gpu.c need nvcc and a GPU; python.sh, fortran.sh and scripts/examples.sh run the
+# others. Runs $CC, $PYTHON.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 examples=$abs_top_srcdir/examples
 test -e "$abs_top_builddir/libhpgmg.so" || skip_test 'this build has no shared library'
@@ -21,6 +22,12 @@ if test -n "$nvcc" && have_cuda; then
   exits 0 solo "$dir/graph" '--stretch=z:tanh:1.5 --boundary=dirichlet:1'
   exits 0 solo "$dir/graph"
   grep -q '^sum of u in the middle: ' "$dir/out" || complain "graph: $(cat "$dir/out")"
+  # shellcheck disable=SC2086 # words
+  "$nvcc" -o "$dir/library_gpu" "$abs_top_srcdir/scripts/compare/library_gpu.c" $link ||
+    complain 'library_gpu.c does not compile'
+  exits 2 solo "$dir/library_gpu" 7
+  exits 0 solo "$dir/library_gpu" 32 --rtol=1e-10
+  grep -q '^new coefficients ' "$dir/out" || complain "library_gpu: $(cat "$dir/out")"
 else
   echo 'skipped: graph.cu needs nvcc and a GPU'
 fi
