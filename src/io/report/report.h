@@ -10,6 +10,7 @@
 #include "plan/plan_stats.h"
 #include "run/benchmark.h"
 #include "run/placement.h"
+#include <math.h>
 #include <stdio.h>
 
 /** Statistics of a count over the ranks that hold cells of a level. */
@@ -140,6 +141,13 @@ static inline bool mg_report_has_breakdown(const mg_report_t *report) {
 /** Number of cells of a grid size. */
 static inline double mg_size_dof(const mg_size_result_t *size) {
   return (double)mg_volume(size->n);
+}
+
+/** Cells per second of a grid size. NaN, so no rate, if its solves were not timed or the run was
+ * not verified. */
+static inline double mg_report_rate(const mg_report_t *report, const mg_size_result_t *size) {
+  const bool counts = report->result->passed && !report->params->verify_only;
+  return counts ? mg_size_dof(size) / size->seconds_mean : NAN;
 }
 
 #endif

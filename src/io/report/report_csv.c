@@ -59,7 +59,7 @@ mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
     number(out, hist->rel[hist->n_cycles - 1], ",");
     number(out, timed ? size->seconds_min : NAN, ",");
     number(out, timed ? size->seconds_mean : NAN, ",");
-    number(out, timed ? mg_size_dof(size) / size->seconds_mean : NAN, ",");
+    number(out, mg_report_rate(r, size), ",");
     number(out, r->result->error, ",");
     number(out, r->result->order, ",");
     fprintf(out, "%s,%lld,%s,%s", r->result->passed ? "passed" : "failed",
