@@ -173,12 +173,15 @@ if have_feature jansson; then
     <(grep -vE 'command_line|setup_seconds' "$dir/out") ||
     complain '--json=-: stdout is not the JSON alone'
   is_json "$dir/out"
-  has_keys "$dir/a.json" agglomerate_below agglomeration backend boundary box_dim boxes bytes bytes_per_rank_max coefficients command_line \
-    cpu_below cycle cycles device dim dof dof_per_s equation error error_rounding h host idle_ranks kind krylov levels \
-    memory norms operator order order_rounding note precision problem program ranks reason rel rhs run seconds_mean seconds_min setup_seconds \
-    smoother solves threads transport useful_ranks verification version
+  has_keys "$dir/a.json" agglomerate_below agglomeration backend bottom boundary box_dim boxes bytes bytes_per_rank_max \
+    checksums coarsest coefficients command_line cpu_below cycle cycles degree device dim dof dof_per_s equation error \
+    error_rounding f f_norm h host idle_ranks kind krylov levels max_cycles memory min_solves min_time norms note \
+    official omega operator order order_rounding precision problem program ranks reason rel restart rhs rtol run schema \
+    seconds_mean seconds_min setup_seconds smoother smooths solves threads timing transport u useful_ranks verification \
+    verify_only version warmup
   for line in '"program": "hpgmg-fv"' '"operator": "fv2"' '"verification": "passed"' \
-    '"seconds_mean": null' '"dof": 32768' '"cycles": 1' "\"backend\": \"$device\""; do
+    '"seconds_mean": null' '"dof": 32768' '"cycles": 1' "\"backend\": \"$device\"" '"schema": 1' \
+    '"verify_only": true' '"omega": 1.0' '"degree": null'; do
     grep -qF -- "$line" "$dir/a.json" || complain "JSON: no $line"
   done
   # Both files hold the same doubles: 17 digits restore all bits.
@@ -188,6 +191,14 @@ if have_feature jansson; then
   done
   test "$(sed -n 's/^  "error": *//p' "$dir/a.json" | tr -dc 0-9 | wc -c)" -ge 17 ||
     complain 'JSON: the error has fewer than 17 digits'
+  # The checksums are those of the fields: equal for other boxes, different for another solution.
+  checksums() { tr -d ' \n' <"$1" | grep -oE '"checksums":[^}]*}'; }
+  ok 1 5 1 --verify-only --json="$dir/box.json"
+  test "$(checksums "$dir/box.json")" = "$(checksums "$dir/a.json")" || complain 'JSON: checksums depend on boxes'
+  ok 1 5 1 --verify-only --smooths=2 --json="$dir/other.json"
+  diff <(checksums "$dir/box.json" | tr ',' '\n') <(checksums "$dir/other.json" | tr ',' '\n') >"$dir/diff" &&
+    complain 'JSON: u has the same checksum with other smooths'
+  test "$(grep -c '^[<>]' "$dir/diff")" -eq 2 || complain "JSON: checksum of f: $(cat "$dir/diff")"
   # Paths may hold any bytes; JSON is UTF-8.
   ok 1 4 1 --verify-only --csv="$dir/"$'\303\244\377.csv' --json="$dir/bytes.json"
   if iconv -f utf-8 -t utf-8 </dev/null 2>/dev/null; then

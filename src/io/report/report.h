@@ -19,6 +19,9 @@ typedef struct {
   double mean;
 } mg_count_t;
 
+/** Version of the JSON reports: 1 more with each change of a key or of its meaning. */
+enum { MG_REPORT_SCHEMA = 1 };
+
 /** Everything that a report may print. */
 typedef struct {
   /* Set by the caller. */
@@ -46,6 +49,8 @@ typedef struct {
   double time_own[MG_MAX_LEVELS][MG_N_TIMES];
   /** of one such solve, sent per rank */
   mg_count_t messages[MG_MAX_LEVELS], message_bytes[MG_MAX_LEVELS], reductions[MG_MAX_LEVELS];
+  bool has_checksums; /**< of u and f at h; with --json, after complete solves */
+  uint64_t checksum_u, checksum_f;
 } mg_report_t;
 
 /** Join the arguments of main with spaces; at most 4095 characters. Static storage. */
