@@ -53,6 +53,28 @@ typedef struct {
   uint64_t checksum_u, checksum_f;
 } mg_report_t;
 
+/** Class of a result. docs/rules.md has the rules of each. */
+typedef enum {
+  MG_RESULT_OFFICIAL,
+  MG_RESULT_DOUBLE,
+  MG_RESULT_MIXED,
+  MG_RESULT_OPEN
+} mg_result_class_t;
+
+/** Word of a class: "official", ...; static string. */
+const char *mg_result_class_name(mg_result_class_t result_class);
+
+/** Figure of merit of a run. */
+typedef struct {
+  mg_result_class_t result_class; /**< follows from the parameters alone */
+  bool valid;                     /**< verified, and measured as the class requires */
+  double dof_per_s;               /**< mg_report_rate of h */
+  char why[256];                  /**< reason if not valid, else "" */
+} mg_fom_t;
+
+/** Judge a verified run by the rules of its class. */
+mg_fom_t mg_report_fom(const mg_report_t *report);
+
 /** Join the arguments of main with spaces; at most 4095 characters. Static storage. */
 const char *mg_report_command_line(int argc, char *const argv[]);
 
@@ -82,6 +104,9 @@ void mg_report_print_head(FILE *out, const mg_report_t *report);
 /** Print the rest of the text report: residual histories, performance table, error, order,
  *  verification. */
 void mg_report_print_results(FILE *out, const mg_report_t *report);
+
+/** Print the end of the text report: HPGMG-FV's summary, if there is a rate, and the line FOM. */
+void mg_report_print_fom(FILE *out, const mg_report_t *report);
 
 /** Print a line about the files of --dump; nothing if there are none. */
 void mg_report_print_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *stats);

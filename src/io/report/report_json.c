@@ -165,6 +165,13 @@ static json_t *checksums(const mg_report_t *r) {
   return json_pack("{s:o, s:o}", "u", checksum(r->checksum_u), "f", checksum(r->checksum_f));
 }
 
+static json_t *figure_of_merit(const mg_report_t *r) {
+  const mg_fom_t fom = mg_report_fom(r);
+  return json_pack("{s:s, s:s, s:s, s:o}", "class", mg_result_class_name(fom.result_class),
+                   "validity", fom.valid ? "valid" : "invalid", "reason", fom.why, "dof_per_s",
+                   number(fom.dof_per_s));
+}
+
 static mg_status_t write_and_free(FILE *out, json_t *root) {
   if (!root) return mg_error(MG_ERR_MEMORY, "out of memory: cannot build the JSON report");
   const int rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
@@ -176,7 +183,7 @@ static mg_status_t write_and_free(FILE *out, json_t *root) {
 mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
   json_t *root = json_pack(
       "{s:s, s:s, s:i, s:o, s:{s:i, s:I, s:o, s:i, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:f, s:o, "
-      "s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:{s:s, s:I}}",
+      "s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:{s:s, s:I}}",
       "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "schema", MG_REPORT_SCHEMA, "problem",
       problem(r->params, r->plan), "run", "ranks", r->ranks, "idle_ranks",
       (json_int_t)mg_plan_idle_ranks(r->plan), "useful_ranks", useful_ranks(r->params, r->plan),
@@ -190,8 +197,8 @@ mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
       number(r->result->order), "error_rounding", number(r->result->error_rounding),
       "order_rounding", number(r->result->order_rounding), "verification",
       r->result->passed ? "passed" : "failed", "reason", r->result->why, "note", r->result->note,
-      "memory", "kind", mg_report_memory(r->params, r->plan), "bytes_per_rank_max",
-      (json_int_t)r->bytes_per_rank_max);
+      "fom", figure_of_merit(r), "memory", "kind", mg_report_memory(r->params, r->plan),
+      "bytes_per_rank_max", (json_int_t)r->bytes_per_rank_max);
   return write_and_free(out, root);
 }
 

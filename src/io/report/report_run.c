@@ -127,5 +127,6 @@ mg_status_t mg_report_end(mg_report_t *r, mg_hierarchy_t *h) {
   const mg_status_t dumped =
       mg_dump_run(h, r->result, r->command_line, r->threads, r->input->checksum, &dump);
   if (out && dumped <= MG_ERR_INTERRUPTED) mg_report_print_dump(out, r->params, &dump);
+  if (out && dumped < MG_ERR_DEVICE) mg_report_print_fom(out, r);
   return mg_status_worst(dumped, written);
 }
