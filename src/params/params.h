@@ -227,6 +227,9 @@ static inline bool mg_params_solves_once(const mg_params_t *params) {
   return mg_params_has_cells(params) || mg_params_has_files(params);
 }
 
+/** Do smooths, degree and omega have the defaults of the operator and the smoother? */
+bool mg_params_has_default_smooths(const mg_params_t *params);
+
 /** Suffix of the XDMF file beside a dump: FILE.xdmf. */
 #define MG_XDMF_ENDING ".xdmf"
 

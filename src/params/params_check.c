@@ -32,6 +32,16 @@ static double default_omega(const mg_params_t *params) {
   return params->smoother == MG_SMOOTHER_JACOBI ? 2.0 / 3.0 : 1.0;
 }
 
+static int default_degree(const mg_params_t *params) {
+  return params->op == MG_OPERATOR_7PT ? 4 : 6;
+}
+
+bool mg_params_has_default_smooths(const mg_params_t *params) {
+  if (params->smooths != default_smooths(params)) return false;
+  return params->smoother == MG_SMOOTHER_CHEBYSHEV ? params->degree == default_degree(params)
+                                                   : params->omega == default_omega(params);
+}
+
 /* Settings of one smoother do not carry over to another. */
 static bool is_of_smoother(int id) {
   return id == MG_OPT_SMOOTHS || id == MG_OPT_DEGREE || id == MG_OPT_OMEGA;
@@ -134,8 +144,7 @@ static bool has_robin_wall(const mg_params_t *params) {
 void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
   if (source[MG_OPT_SMOOTHS] == MG_FROM_DEFAULT) params->smooths = default_smooths(params);
   if (source[MG_OPT_OMEGA] == MG_FROM_DEFAULT) params->omega = default_omega(params);
-  if (source[MG_OPT_DEGREE] == MG_FROM_DEFAULT)
-    params->degree = params->op == MG_OPERATOR_7PT ? 4 : 6;
+  if (source[MG_OPT_DEGREE] == MG_FROM_DEFAULT) params->degree = default_degree(params);
   if (source[MG_OPT_DEVICE_ID] == MG_FROM_DEFAULT) params->device_id = -1;
   if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = params->rtol > 0 ? 20 : 1;
   params->boundary = MG_BOUNDARY_PERIODIC;

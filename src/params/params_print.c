@@ -88,7 +88,7 @@ static void help_epilogue(FILE *out) {
         "  2  bad option, deck or size     5  internal error\n"
         "\nExamples:\n"
         "  mpirun -n 2 hpgmg-fv 7 8                    2 ranks with 8 boxes of 128^3 cells each\n"
-        "  mpirun -n 8 hpgmg-fv --official 7 8         the official benchmark\n"
+        "  hpgmg-fv --official --operator=fv4 7 8      by the rules of HPGMG's list\n"
         "  hpgmg-fv --operator=fv4 --rtol=1e-10 6 1    iterate to a tolerance\n"
         "  hpgmg-fv --dry-run --ranks=1000000 7 8      plan levels and memory of a large run\n"
         "  hpgmg-fv --print-config 6 8 > my.ini        write a deck to edit\n"

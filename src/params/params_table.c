@@ -244,7 +244,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_OFFICIAL] = {
     .name = "official", IN(RUN), FLAG(official), TIMED,
     .help = "Use the settings of the official benchmark: --warmup=10 --min-solves=10 "
-            "--min-time=60."},
+            "--min-time=60. Every solve also computes max|f|."},
   [MG_OPT_VERIFY_ONLY] = {
     .name = "verify-only", IN(RUN), FLAG(verify_only),
     .help = "Solve each grid once to verify it, without warm-up and timing."},

@@ -27,7 +27,11 @@ report=$(sed 's/ -*[0-9][0-9.e+-]*/ N/g' "$dir/out")
 for line in '        h = ' '  h  1/32 ' ' 2h  1/16 ' ' 4h  1/8 ' 'error N' 'order N'; do
   grep -qF -- "$line" "$dir/out" || grep -qF -- "$line" <<<"$report" || complain "no line '$line'"
 done
-test "$(tail -n 1 "$dir/out")" = 'VERIFICATION: PASSED' || complain 'the last line is not the verdict'
+# The figure of merit is the last line; without times there is no rate. Before it comes the verdict.
+tail -n 1 "$dir/out" | grep -qE '^FOM: none DOF/s INVALID class=double operator=fv2 .* reason: --verify-only ' ||
+  complain 'the last line is not the figure of merit'
+test "$(tail -n 2 "$dir/out" | head -n 1)" = 'VERIFICATION: PASSED' || complain 'the line before it is not the verdict'
+if grep -qE 'HPGMG-FV Benchmark|DOF/s=' "$dir/out"; then complain 'a summary without rates'; fi
 
 # Seconds per level and operation: all levels are listed, with min <= mean <= max. The coarsest
 # levels may share one entry.
@@ -62,6 +66,32 @@ breakdown() {
 breakdown
 ok 1 4 8 --verify-only --device=cpu --levels-breakdown
 grep -q '^  level  0 .* 6 steps in 1 sweep, in strips of [1-9][0-9]* rows$' "$dir/out" || complain 'smooths in passes'
+
+# --- summary and figure of merit ---
+
+# The summary has HPGMG-FV's lines. Their rates, that of the figure of merit and those of the CSV agree.
+ok 1 4 8 --cycle=v --min-solves=2 --min-time=0 --csv="$dir/fom.csv"
+checks=$((checks + 1))
+awk -F, 'NR > 1 { printf "h=%.15e  DOF=%.15e  time=%.6f  DOF/s=%.3e\n", $10, $11, $16, $17 }' "$dir/fom.csv" >"$dir/want"
+grep -A 4 '^[*]* *HPGMG-FV Benchmark *[*]*$' "$dir/out" | tail -n 3 | sed 's/^  //; s/  MPI=1  OMP=[0-9]*$//' |
+  diff "$dir/want" - || complain "summary: $(tail -n 6 "$dir/out")"
+rate=$(sed -n '1s/.*DOF.s=//p' "$dir/want")
+tail -n 1 "$dir/out" | grep -qE "^FOM: ${rate/+/[+]} DOF/s VALID class=open operator=fv2 smoother=gsrb equation=poisson \
+boundary=dirichlet cycle=v precision=double grid=32\^3 ranks=1 threads=[0-9]+ backend=$device version=[0-9.]+\$" ||
+  complain "figure of merit: $(tail -n 1 "$dir/out")"
+test "$(tail -n 3 "$dir/fom.csv" | cut -d, -f24,25 | sort -u)" = open,valid || complain 'CSV: class and validity'
+# A run that is too short for its class has a rate, but is invalid.
+ok 1 5 1 --min-solves=2 --min-time=0 --rtol=0.9 --max-cycles=1
+tail -n 1 "$dir/out" | grep -q '^FOM: [0-9.e+]* DOF/s VALID class=open .* cycle=f precision=double rtol=0.9 ' ||
+  complain "figure of merit with --rtol: $(tail -n 1 "$dir/out")"
+ok 1 5 8 --min-solves=2 --min-time=0
+tail -n 1 "$dir/out" | grep -q '^FOM: [0-9.e+]* DOF/s INVALID class=double .* reason: 2 timed solves at 64^3, ' ||
+  complain "figure of merit of two solves: $(tail -n 1 "$dir/out")"
+# A run that fails has none.
+run 1 4 8 --min-solves=2 --min-time=0 --rtol=1e-13 --max-cycles=1
+tail -n 1 "$dir/out" | grep -q '^FOM: none DOF/s INVALID class=open .* reason: relative residual ' ||
+  complain "figure of merit of a failure: $(tail -n 1 "$dir/out")"
+if grep -qE 'HPGMG-FV Benchmark|DOF/s=' "$dir/out"; then complain 'a failed run has a summary'; fi
 
 # --- quiet, verbose, progress ---
 
@@ -141,7 +171,7 @@ done
 # --cpu-below=0 fixes the levels' places, since auto measures and a rank's bytes depend on it.
 ok 1 4 8 --verify-only --cpu-below=0 --csv="$dir/a.csv"
 test "$(wc -l <"$dir/a.csv")" -eq 4 || complain 'CSV: not a line for each of three sizes'
-awk -F, 'NF != 23 { exit 1 }' "$dir/a.csv" || complain 'CSV: not 23 columns everywhere'
+awk -F, 'NF != 25 { exit 1 }' "$dir/a.csv" || complain 'CSV: not 25 columns everywhere'
 awk -F, 'NR > 1 && ($6 != 64 / 2 ^ (NR - 1) || $11 != $6 ^ 3 || $10 != 1 / $6) { exit 1 }' \
   "$dir/a.csv" || complain 'CSV: n, dof or h is wrong'
 awk -F, 'NR > 1 && $15 $16 $17 != "" { exit 1 }' "$dir/a.csv" || complain 'CSV: NaN is not empty'
@@ -149,12 +179,13 @@ ok 1 4 1 --min-solves=2 --min-time=0 --csv="$dir/b.csv"
 awk -F, 'NR > 1 && !($15 > 0 && $15 <= $16 && $17 * $16 / $11 > 0.999 && $17 * $16 / $11 < 1.001) \
   { exit 1 }' "$dir/b.csv" || complain 'CSV: seconds and DOF/s disagree'
 ok 1 4 8 --verify-only --levels-breakdown --csv="$dir/b.csv"
-awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c; n = NF; if (n < 29) exit 1; next }
+awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c; n = NF; if (n < 31) exit 1; next }
   NF != n || (NR == 2) != ($column["seconds_smooth"] != "") { exit 1 }' \
   "$dir/b.csv" || complain "CSV with --levels-breakdown: $(cat "$dir/b.csv")"
 run 1 4 8 --verify-only --cpu-below=0 --csv=-
 cmp -s "$dir/out" "$dir/a.csv" || complain '--csv=-: stdout is not the CSV alone'
 grep -q '^VERIFICATION: PASSED' "$dir/err" || complain '--csv=-: the report is not on stderr'
+tail -n 1 "$dir/err" | grep -q '^FOM: ' || complain '--csv=-: the report does not end with FOM'
 
 # A link is kept, its target is replaced atomically, and no other file is left behind.
 mkdir "$dir/results"
@@ -173,12 +204,15 @@ if have_feature jansson; then
     <(grep -vE 'command_line|setup_seconds' "$dir/out") ||
     complain '--json=-: stdout is not the JSON alone'
   is_json "$dir/out"
-  has_keys "$dir/a.json" agglomerate_below agglomeration backend boundary box_dim boxes bytes bytes_per_rank_max coefficients command_line \
-    cpu_below cycle cycles device dim dof dof_per_s energy equation error error_rounding h host idle_ranks kind krylov levels \
-    memory norms operator order order_rounding note precision problem program ranks reason rel rhs run seconds_mean seconds_min setup_seconds \
-    smoother solves threads transport useful_ranks verification version
+  has_keys "$dir/a.json" agglomerate_below agglomeration backend bottom boundary box_dim boxes bytes bytes_per_rank_max \
+    checksums class coarsest coefficients command_line cpu_below cycle cycles degree device dim dof dof_per_s energy equation error \
+    error_rounding f f_norm fom h host idle_ranks kind krylov levels max_cycles memory min_solves min_time norms note \
+    official omega operator order order_rounding precision problem program ranks reason rel restart rhs rtol run schema \
+    seconds_mean seconds_min setup_seconds smoother smooths solves threads timing transport u useful_ranks validity \
+    verification verify_only version warmup
   for line in '"program": "hpgmg-fv"' '"operator": "fv2"' '"verification": "passed"' \
-    '"seconds_mean": null' '"dof": 32768' '"cycles": 1' "\"backend\": \"$device\""; do
+    '"seconds_mean": null' '"dof": 32768' '"cycles": 1' "\"backend\": \"$device\"" '"schema": 1' \
+    '"verify_only": true' '"omega": 1.0' '"degree": null' '"class": "double"' '"validity": "invalid"'; do
     grep -qF -- "$line" "$dir/a.json" || complain "JSON: no $line"
   done
   # Both files hold the same doubles: 17 digits restore all bits.
@@ -188,6 +222,14 @@ if have_feature jansson; then
   done
   test "$(sed -n 's/^  "error": *//p' "$dir/a.json" | tr -dc 0-9 | wc -c)" -ge 17 ||
     complain 'JSON: the error has fewer than 17 digits'
+  # The checksums are those of the fields: equal for other boxes, different for another solution.
+  checksums() { tr -d ' \n' <"$1" | grep -oE '"checksums":[^}]*}'; }
+  ok 1 5 1 --verify-only --json="$dir/box.json"
+  test "$(checksums "$dir/box.json")" = "$(checksums "$dir/a.json")" || complain 'JSON: checksums depend on boxes'
+  ok 1 5 1 --verify-only --smooths=2 --json="$dir/other.json"
+  diff <(checksums "$dir/box.json" | tr ',' '\n') <(checksums "$dir/other.json" | tr ',' '\n') >"$dir/diff" &&
+    complain 'JSON: u has the same checksum with other smooths'
+  test "$(grep -c '^[<>]' "$dir/diff")" -eq 2 || complain "JSON: checksum of f: $(cat "$dir/diff")"
   # Paths may hold any bytes; JSON is UTF-8.
   ok 1 4 1 --verify-only --csv="$dir/"$'\303\244\377.csv' --json="$dir/bytes.json"
   if iconv -f utf-8 -t utf-8 </dev/null 2>/dev/null; then

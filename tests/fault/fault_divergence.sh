@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # fault_divergence: a NaN or a growing residual ends the run with exit code 1. One line on stderr and
 # VERIFICATION: FAILED on stdout name the level where it began and the cycle. Results up to that point
-# are reported; NaN is null in JSON. Runs on one rank, on two, and on a CUDA device if present.
+# are reported, but no DOF/s; NaN is null in JSON. Runs on one rank, on two, and on a CUDA device if present.
 set -eu
 . "$abs_top_srcdir/tests/lib/run_mpi.sh"
 bad_problem=$abs_top_builddir/tests/mocks/hpgmg-fv-bad-problem
@@ -43,9 +43,13 @@ check() {
     "$dir/out" || fail "no such verification"
   test "$(grep -c "$size^3  cycle" "$dir/out")" -eq "$cycle" || fail "the history is not reported"
   test "$(grep -c "failed" "$dir/out.csv")" -ge 1 || fail "not failed in the CSV"
+  awk -F, 'NR == 1 { while ($++rate != "dof_per_s") if (rate > NF) exit 1; next } $rate != "" { exit 1 }' \
+    "$dir/out.csv" || fail "DOF/s in the CSV"
+  if grep -q '^ *[24]*h  1/.*[0-9]$' "$dir/out"; then fail "DOF/s in the report"; fi
   test -e "$dir/out.json" || return 0
   grep -q '"verification": "failed"' "$dir/out.json" || fail "not failed in the JSON"
   grep -q '"error": null' "$dir/out.json" || fail "an error in the JSON"
+  if grep '"dof_per_s": ' "$dir/out.json" | grep -qv null; then fail "DOF/s in the JSON"; fi
   if grep -qiE '[:[] *[-+]?(nan|inf)' "$dir/out.json"; then fail "not JSON"; fi
   nulls=$(tr -d ' \n' <"$dir/out.json" | grep -oE '"norms":\[[^]]*\]' | grep -c null || :)
   case $2 in

@@ -51,9 +51,9 @@ kind 'deck' deck.ini --input=deck.ini
 
 # --- flips -----------------------------------------------------------------------------------------
 
-# All CSV columns except times and memory.
+# All CSV columns except times, what depends on them, and memory.
 result() {
-  awk -F, -v OFS=, '{ $15 = $16 = $17 = $21 = ""; print }' "$1"
+  awk -F, -v OFS=, '{ $15 = $16 = $17 = $21 = $25 = ""; print }' "$1"
 }
 
 # flip FILE BIT

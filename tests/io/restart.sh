@@ -63,7 +63,7 @@ for op in fv2 fv4; do
   for ranks in $(rank_counts 3); do
     check_restart "$ranks" --device=cpu
   done
-  grep -q ',mixed$' "$dir/rest.csv" || complain 'a restart of a mixed dump is not mixed'
+  grep -q ',mixed,open,invalid$' "$dir/rest.csv" || complain 'a restart of a mixed dump is not mixed'
 done
 expect 2 '--precision is double, but --restart=.* requires mixed' 1 --restart="$dir/part.hdf" --precision=double
 
@@ -99,14 +99,14 @@ reached() {
     complain "$*: $(cat "$dir/rest.csv")"
 }
 reached
-grep -q ',cg,double$' "$dir/rest.csv" || complain 'krylov = cg is not restored from the file'
+grep -q ',cg,double,open,invalid$' "$dir/rest.csv" || complain 'krylov = cg is not restored from the file'
 grep -q 'CG with a V-cycle as preconditioner' "$dir/out" || complain "no CG in: $(head -n 5 "$dir/out")"
 if have_mpi; then
   run 3 --restart="$dir/whole.0003.hdf" --device=cpu --csv="$dir/three.csv"
   cmp -s <(numbers "$dir/rest.csv") <(numbers "$dir/three.csv") || complain 'CG: different results on 3 ranks'
 fi
 reached --krylov=none
-grep -q ',none,double$' "$dir/rest.csv" || complain '--krylov=none does not override the file'
+grep -q ',none,double,open,invalid$' "$dir/rest.csv" || complain '--krylov=none does not override the file'
 if cmp -s "$dir/whole.0002.hdf" "$dir/whole.0003.hdf"; then complain 'the dumps of two cycles are equal'; fi
 ok 1 --restart="$dir/whole.0006.hdf"
 test "$(grep -c ' 32^3  cycle' "$dir/out")" -eq 6 || complain 'a restart from a converged dump'

@@ -34,6 +34,10 @@ if have_mpi && have_feature OpenMP && have_feature jansson &&
   fi
 fi
 if "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+  if have_feature jansson; then
+    ok 1 4 1 --cycle=v --min-solves=1 --min-time=0 --json="$dir/open.json"
+    "$PYTHON" "$scripts/check-result" "$dir/open.json" >"$dir/out" || complain "$scripts/check-result: $(cat "$dir/out")"
+  fi
   "$PYTHON" "$decks/rough_field.py" --help >/dev/null || complain "$decks/rough_field.py does not start"
 fi
 # The installed library: an example with the bare names of its files, then with pkg-config, shared and static. Under

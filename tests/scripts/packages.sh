@@ -248,6 +248,8 @@ s/"backend": "cpu"/"backend": "guard"/|run.backend is guard, not cpu
 s/"solves": \[/"others": [/|report.json is an incomplete report
 s/[{]/(/|no report of hpgmg-fv
 END
+  reframe 1 "$ours" hpgmg_fv_installed log2_box_dim=5 min_time=0.01 program="$HPGMG_FV"
+  says 'Reason: sanity error: figure of merit invalid, class double: 0.0[0-9]* s of timed solves at [0-9]*\^3, '
   reframe 0 "$ours" hpgmg_fv_installed "${small[@]}" program="$dir/nowhere"
   says "$dir/nowhere not found; load its module"
   says ' 2 skipped'

@@ -1,4 +1,4 @@
-"""ReFrame tests of hpgmg-fv: verification, norms equal to those of HPGMG-FV, and speed.
+"""ReFrame tests of hpgmg-fv: verification, rules, norms equal to those of HPGMG-FV, and speed.
 
 hpgmg_fv_built builds the source tree of this file; hpgmg_fv_installed uses an installed program.
 Size, ranks, threads and further options are variables. Performance references are set by the site.
@@ -137,6 +137,11 @@ class hpgmg_fv_base(rfm.RunOnlyRegressionTest):
         ):
             if report[part][name] != wanted:
                 raise SanityError(f"{part}.{name} is {report[part][name]}, not {wanted}")
+
+        # The rules of the run's class (docs/rules.md). min_time=0 is for tests of this file.
+        fom = report["fom"]
+        if self.min_time > 0 and fom["validity"] != "valid":
+            raise SanityError(f"figure of merit invalid, class {fom['class']}: {fom['reason']}")
 
         row = self.golden_row(report)
         for i, size in enumerate(SIZES):

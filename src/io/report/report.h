@@ -10,6 +10,7 @@
 #include "plan/plan_stats.h"
 #include "run/benchmark.h"
 #include "run/placement.h"
+#include <math.h>
 #include <stdio.h>
 
 /** Statistics of a count over the ranks that hold cells of a level. */
@@ -17,6 +18,9 @@ typedef struct {
   int64_t min, max;
   double mean;
 } mg_count_t;
+
+/** Version of the JSON reports: 1 more with each change of a key or of its meaning. */
+enum { MG_REPORT_SCHEMA = 1 };
 
 /** Everything that a report may print. */
 typedef struct {
@@ -45,7 +49,31 @@ typedef struct {
   double time_own[MG_MAX_LEVELS][MG_N_TIMES];
   /** of one such solve, sent per rank */
   mg_count_t messages[MG_MAX_LEVELS], message_bytes[MG_MAX_LEVELS], reductions[MG_MAX_LEVELS];
+  bool has_checksums; /**< of u and f at h; with --json, after complete solves */
+  uint64_t checksum_u, checksum_f;
 } mg_report_t;
+
+/** Class of a result. docs/rules.md has the rules of each. */
+typedef enum {
+  MG_RESULT_OFFICIAL,
+  MG_RESULT_DOUBLE,
+  MG_RESULT_MIXED,
+  MG_RESULT_OPEN
+} mg_result_class_t;
+
+/** Word of a class: "official", ...; static string. */
+const char *mg_result_class_name(mg_result_class_t result_class);
+
+/** Figure of merit of a run. */
+typedef struct {
+  mg_result_class_t result_class; /**< follows from the parameters alone */
+  bool valid;                     /**< verified, and measured as the class requires */
+  double dof_per_s;               /**< mg_report_rate of h */
+  char why[256];                  /**< reason if not valid, else "" */
+} mg_fom_t;
+
+/** Judge a verified run by the rules of its class. */
+mg_fom_t mg_report_fom(const mg_report_t *report);
 
 /** Join the arguments of main with spaces; at most 4095 characters. Static storage. */
 const char *mg_report_command_line(int argc, char *const argv[]);
@@ -85,6 +113,9 @@ const char *mg_report_energy_gap(const mg_energy_t *energy, mg_energy_part_t par
 
 /** Joules of one solve at h; NaN if not measured. */
 double mg_report_joules_per_solve(const mg_energy_t *energy, mg_energy_part_t part);
+
+/** Print the end of the text report: HPGMG-FV's summary, if there is a rate, and the line FOM. */
+void mg_report_print_fom(FILE *out, const mg_report_t *report);
 
 /** Print a line about the files of --dump; nothing if there are none. */
 void mg_report_print_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *stats);
@@ -149,6 +180,13 @@ static inline bool mg_report_has_breakdown(const mg_report_t *report) {
 /** Number of cells of a grid size. */
 static inline double mg_size_dof(const mg_size_result_t *size) {
   return (double)mg_volume(size->n);
+}
+
+/** Cells per second of a grid size. NaN, so no rate, if its solves were not timed or the run was
+ * not verified. */
+static inline double mg_report_rate(const mg_report_t *report, const mg_size_result_t *size) {
+  const bool counts = report->result->passed && !report->params->verify_only;
+  return counts ? mg_size_dof(size) / size->seconds_mean : NAN;
 }
 
 #endif

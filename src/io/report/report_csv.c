@@ -70,10 +70,11 @@ mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
   fprintf(out,
           "operator,equation,boundary,smoother,cycle,n,levels,ranks,threads,h,dof,cycles,norm,rel,"
           "seconds_min,seconds_mean,dof_per_s,error,order,verification,bytes_per_rank_max,krylov,"
-          "precision");
+          "precision,class,validity");
   breakdown_names(out, r);
   energy_names(out, &r->result->energy);
   fputc('\n', out);
+  const mg_fom_t fom = mg_report_fom(r);
   for (int s = 0; s < r->result->n_sizes; s++) {
     const mg_size_result_t *size = &r->result->size[s];
     const mg_history_t *hist = &size->history;
@@ -88,12 +89,13 @@ mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
     number(out, hist->rel[hist->n_cycles - 1], ",");
     number(out, timed ? size->seconds_min : NAN, ",");
     number(out, timed ? size->seconds_mean : NAN, ",");
-    number(out, timed ? mg_size_dof(size) / size->seconds_mean : NAN, ",");
+    number(out, mg_report_rate(r, size), ",");
     number(out, r->result->error, ",");
     number(out, r->result->order, ",");
-    fprintf(out, "%s,%lld,%s,%s", r->result->passed ? "passed" : "failed",
+    fprintf(out, "%s,%lld,%s,%s,%s,%s", r->result->passed ? "passed" : "failed",
             (long long)r->bytes_per_rank_max, mg_krylov_name(p->krylov),
-            mg_precision_name(p->precision));
+            mg_precision_name(p->precision), mg_result_class_name(fom.result_class),
+            fom.valid ? "valid" : "invalid");
     breakdown(out, r, s == 0);
     energy(out, r->result, s == 0);
     fputc('\n', out);

@@ -5,6 +5,7 @@
 #include "io/report/report.h"
 
 #ifdef HAVE_JANSSON
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 
@@ -31,13 +32,18 @@ static json_t *file_or_null(const char *path) {
 
 static json_t *problem(const mg_params_t *p, const mg_plan_t *plan) {
   const int32_t *n = plan->level[0].layout.n;
-  json_t *object =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:[i,i,i], s:i, s:o, s:o}", "operator",
-                mg_operator_name(p->op), "equation", mg_equation_name(p->equation), "boundary",
-                mg_boundary_text(p).text, "smoother", mg_smoother_name(p->smoother), "cycle",
-                mg_cycle_name(p->cycle), "krylov", mg_krylov_name(p->krylov), "precision",
-                mg_precision_name(p->precision), "dim", n[0], n[1], n[2], "levels", plan->n_levels,
-                "coefficients", file_or_null(p->coefficients), "rhs", file_or_null(p->rhs));
+  const bool polynomial = p->smoother == MG_SMOOTHER_CHEBYSHEV;
+  json_t *object = json_pack(
+      "{s:s, s:s, s:s, s:s, s:i, s:o, s:o, s:s, s:s, s:s, s:s, s:f, s:i, s:i, s:[i,i,i], s:i, s:o, "
+      "s:o}",
+      "operator", mg_operator_name(p->op), "equation", mg_equation_name(p->equation), "boundary",
+      mg_boundary_text(p).text, "smoother", mg_smoother_name(p->smoother), "smooths", p->smooths,
+      "degree", polynomial ? json_integer(p->degree) : json_null(), "omega",
+      polynomial ? json_null() : json_real(p->omega), "bottom", mg_bottom_name(p->bottom), "cycle",
+      mg_cycle_name(p->cycle), "krylov", mg_krylov_name(p->krylov), "precision",
+      mg_precision_name(p->precision), "rtol", p->rtol, "max_cycles", p->max_cycles, "coarsest",
+      p->coarsest, "dim", n[0], n[1], n[2], "levels", plan->n_levels, "coefficients",
+      file_or_null(p->coefficients), "rhs", file_or_null(p->rhs));
   if (mg_params_has_cells(p))
     json_object_set_new(object, "lengths",
                         json_pack("[f,f,f]", p->length[0], p->length[1], p->length[2]));
@@ -131,12 +137,12 @@ static json_t *solves(const mg_report_t *r) {
       json_array_append_new(rel, number(size->history.rel[c]));
     }
     json_array_append_new(
-        list, json_pack("{s:f, s:I, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "h", 1.0 / size->n[0],
-                        "dof", (json_int_t)mg_size_dof(size), "norms", norms, "rel", rel, "cycles",
-                        size->history.n_cycles, "solves", size->n_solves, "seconds_min",
-                        number(timed ? size->seconds_min : NAN), "seconds_mean",
-                        number(timed ? size->seconds_mean : NAN), "dof_per_s",
-                        number(timed ? mg_size_dof(size) / size->seconds_mean : NAN)));
+        list, json_pack("{s:f, s:I, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "h", 1.0 / size->n[0],
+                        "dof", (json_int_t)mg_size_dof(size), "f_norm", number(size->f_norm),
+                        "norms", norms, "rel", rel, "cycles", size->history.n_cycles, "solves",
+                        size->n_solves, "seconds_min", number(timed ? size->seconds_min : NAN),
+                        "seconds_mean", number(timed ? size->seconds_mean : NAN), "dof_per_s",
+                        number(mg_report_rate(r, size))));
   }
   return list;
 }
@@ -166,6 +172,31 @@ static json_t *energy(const mg_result_t *result) {
   return object;
 }
 
+/* Settings of the timed solves. */
+static json_t *timing(const mg_params_t *p) {
+  return json_pack("{s:b, s:b, s:i, s:i, s:f}", "official", p->official, "verify_only",
+                   p->verify_only, "warmup", p->warmup, "min_solves", p->min_solves, "min_time",
+                   p->min_time);
+}
+
+static json_t *checksum(uint64_t sum) {
+  char digits[17];
+  snprintf(digits, sizeof digits, "%016" PRIx64, sum);
+  return json_string(digits);
+}
+
+static json_t *checksums(const mg_report_t *r) {
+  if (!r->has_checksums) return json_null();
+  return json_pack("{s:o, s:o}", "u", checksum(r->checksum_u), "f", checksum(r->checksum_f));
+}
+
+static json_t *figure_of_merit(const mg_report_t *r) {
+  const mg_fom_t fom = mg_report_fom(r);
+  return json_pack("{s:s, s:s, s:s, s:o}", "class", mg_result_class_name(fom.result_class),
+                   "validity", fom.valid ? "valid" : "invalid", "reason", fom.why, "dof_per_s",
+                   number(fom.dof_per_s));
+}
+
 static mg_status_t write_and_free(FILE *out, json_t *root) {
   if (!root) return mg_error(MG_ERR_MEMORY, "out of memory: cannot build the JSON report");
   const int rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
@@ -176,22 +207,22 @@ static mg_status_t write_and_free(FILE *out, json_t *root) {
 
 mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
   json_t *root = json_pack(
-      "{s:s, s:s, s:o, s:{s:i, s:I, s:o, s:i, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:f, s:o}, s:o, "
-      "s:o, s:o, "
-      "s:o, s:o, s:o, s:o, s:s, "
-      "s:s, s:s, s:{s:s, s:I}}",
-      "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "problem", problem(r->params, r->plan),
-      "run", "ranks", r->ranks, "idle_ranks", (json_int_t)mg_plan_idle_ranks(r->plan),
-      "useful_ranks", useful_ranks(r->params, r->plan), "threads", r->threads, "backend",
-      mg_place_name(r->plan->level[0].place), "device", text(r->device), "transport", r->transport,
-      "cpu_below", (json_int_t)r->params->cpu_below, "agglomerate_below",
-      agglomerate_below(r->params), "agglomeration", agglomeration(&r->placement->agglomeration),
-      "host", text(r->host), "setup_seconds", r->result->seconds_setup, "command_line",
-      text(r->command_line), "levels", levels(r), "solves", solves(r), "error",
-      number(r->result->error), "order", number(r->result->order), "error_rounding",
-      number(r->result->error_rounding), "order_rounding", number(r->result->order_rounding),
-      "energy", energy(r->result), "verification", r->result->passed ? "passed" : "failed",
-      "reason", r->result->why, "note", r->result->note, "memory", "kind",
+      "{s:s, s:s, s:i, s:o, s:{s:i, s:I, s:o, s:i, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:f, s:o, "
+      "s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:{s:s, s:I}}",
+      "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "schema", MG_REPORT_SCHEMA, "problem",
+      problem(r->params, r->plan), "run", "ranks", r->ranks, "idle_ranks",
+      (json_int_t)mg_plan_idle_ranks(r->plan), "useful_ranks", useful_ranks(r->params, r->plan),
+      "threads", r->threads, "backend", mg_place_name(r->plan->level[0].place), "device",
+      text(r->device), "transport", r->transport, "cpu_below", (json_int_t)r->params->cpu_below,
+      "agglomerate_below", agglomerate_below(r->params), "agglomeration",
+      agglomeration(&r->placement->agglomeration), "host", text(r->host), "setup_seconds",
+      r->result->seconds_setup, "restart", file_or_null(r->params->restart), "command_line",
+      text(r->command_line), "timing", timing(r->params), "levels", levels(r), "solves", solves(r),
+      "checksums", checksums(r), "error", number(r->result->error), "order",
+      number(r->result->order), "error_rounding", number(r->result->error_rounding),
+      "order_rounding", number(r->result->order_rounding), "energy", energy(r->result),
+      "verification", r->result->passed ? "passed" : "failed", "reason", r->result->why, "note",
+      r->result->note, "fom", figure_of_merit(r), "memory", "kind",
       mg_report_memory(r->params, r->plan), "bytes_per_rank_max",
       (json_int_t)r->bytes_per_rank_max);
   return write_and_free(out, root);
@@ -236,15 +267,17 @@ static json_t *planned_levels(const mg_dry_run_t *d) {
 mg_status_t mg_report_json_dry_run(FILE *out, const mg_dry_run_t *d) {
   const mg_plan_stats_t *s = d->stats;
   return write_and_free(
-      out, json_pack(
-               "{s:s, s:s, s:b, s:o, s:{s:I, s:I, s:o, s:s, s:o}, s:o, s:{s:s, s:o, s:o, s:I}}",
-               "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "dry_run", 1, "problem",
-               problem(d->params, d->plan), "run", "ranks", (json_int_t)s->n_ranks, "idle_ranks",
-               (json_int_t)mg_plan_idle_ranks(d->plan), "useful_ranks",
-               useful_ranks(d->params, d->plan), "backend", mg_place_name(d->plan->level[0].place),
-               "command_line", text(d->command_line), "levels", planned_levels(d), "memory", "kind",
-               mg_report_memory(d->params, d->plan), "bytes_per_rank", tally(&s->bytes), "bytes",
-               large(mg_plan_stats_bytes(s)), "ranks_looked_at", (json_int_t)s->bytes.n_ranks));
+      out,
+      json_pack(
+          "{s:s, s:s, s:i, s:b, s:o, s:{s:I, s:I, s:o, s:s, s:o}, s:o, s:{s:s, s:o, s:o, s:I}}",
+          "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "schema", MG_REPORT_SCHEMA,
+          "dry_run", 1, "problem", problem(d->params, d->plan), "run", "ranks",
+          (json_int_t)s->n_ranks, "idle_ranks", (json_int_t)mg_plan_idle_ranks(d->plan),
+          "useful_ranks", useful_ranks(d->params, d->plan), "backend",
+          mg_place_name(d->plan->level[0].place), "command_line", text(d->command_line), "levels",
+          planned_levels(d), "memory", "kind", mg_report_memory(d->params, d->plan),
+          "bytes_per_rank", tally(&s->bytes), "bytes", large(mg_plan_stats_bytes(s)),
+          "ranks_looked_at", (json_int_t)s->bytes.n_ranks));
 }
 #else
 static mg_status_t no_jansson(void) {

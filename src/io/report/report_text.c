@@ -252,19 +252,24 @@ static void print_shares(FILE *out, const mg_report_t *r) {
   print_share(out, NULL, all, solve, solve);
 }
 
-static void print_performance(FILE *out, const mg_result_t *result, bool timed) {
+static void print_performance(FILE *out, const mg_report_t *r) {
+  const mg_result_t *result = r->result;
   static const char *const names[MG_N_SIZES] = {"h", "2h", "4h"};
   fprintf(out,
           "\n        h =            DOF   solves  seconds (min)  seconds (mean)        DOF/s\n");
   for (int s = 0; s < result->n_sizes; s++) {
     const mg_size_result_t *size = &result->size[s];
-    const double dof = mg_size_dof(size);
-    fprintf(out, "  %2s  1/%-8d %12.0f %8d", names[s], size->n[0], dof, size->n_solves);
-    if (timed && size->n_solves > 0)
-      fprintf(out, " %14.6f %15.6f %12.4e\n", size->seconds_min, size->seconds_mean,
-              dof / size->seconds_mean);
+    const double rate = mg_report_rate(r, size);
+    fprintf(out, "  %2s  1/%-8d %12.0f %8d", names[s], size->n[0], mg_size_dof(size),
+            size->n_solves);
+    if (!r->params->verify_only && !isnan(size->seconds_mean))
+      fprintf(out, " %14.6f %15.6f", size->seconds_min, size->seconds_mean);
     else
-      fprintf(out, "              -               -            -\n");
+      fprintf(out, "              -               -");
+    if (isnan(rate))
+      fprintf(out, "            -\n");
+    else
+      fprintf(out, " %12.4e\n", rate);
   }
 }
 
@@ -275,7 +280,7 @@ void mg_report_print_results(FILE *out, const mg_report_t *r) {
   if (mg_report_has_breakdown(r)) print_breakdown(out, r);
   if (mg_report_has_breakdown(r) && r->ranks > 1) print_messages(out, r);
   if (mg_report_has_breakdown(r)) print_shares(out, r);
-  print_performance(out, result, !r->params->verify_only);
+  print_performance(out, r);
   mg_report_print_energy(out, result);
   fprintf(out, "\n");
   if (!isnan(result->error)) fprintf(out, "error %.15e\n", result->error);

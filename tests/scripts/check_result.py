@@ -1,0 +1,280 @@
+"""Tampered reports for tests/scripts/check_result.sh: scripts/check-result must refuse them.
+
+Usage: check_result.py CHECK_RESULT FOLDER; the folder has double.json, fv4.json, mixed.json and
+open.json, of runs with at least 10 solves of each grid (open: 1), which may have been short.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.machinery
+import importlib.util
+import json
+import math
+import os
+import random
+import sys
+
+# Changes of these values by 1 or 1 % contradict nothing else in the report.
+FREE = {
+    "problem": "bottom coefficients rhs",
+    "run": "ranks threads idle_ranks useful_ranks device transport host cpu_below "
+    "agglomerate_below setup_seconds command_line restart",
+    "timing": "warmup min_solves min_time",
+    "solves": "seconds_min solves",
+    "levels": "ranks",
+    "memory": "kind",
+    "energy": "window_seconds idle_seconds cpu.reason node.reason",
+}
+MEASURED = ("counters", "source", "idle_watts")
+
+
+def load(path: str):
+    loader = importlib.machinery.SourceFileLoader("check_result", path)
+    module = importlib.util.module_from_spec(
+        importlib.util.spec_from_loader("check_result", loader)
+    )
+    sys.path.insert(0, os.path.dirname(path))
+    loader.exec_module(module)
+    return module
+
+
+def long_enough(report: dict, seconds: float) -> dict:
+    """The report as it would be after more solves with the same mean."""
+    for solve in report["solves"]:
+        solve["solves"] = max(solve["solves"], math.ceil(1.1 * seconds / solve["seconds_mean"]))
+    report["timing"]["min_time"] = seconds
+    report["fom"].update(validity="valid", reason="")
+    return report
+
+
+def official(report: dict) -> dict:
+    long_enough(report, 60.0)
+    report["timing"].update(official=True, warmup=10, min_solves=10)
+    report["fom"]["class"] = "official"
+    report["run"]["command_line"] = "./hpgmg-fv 5 8 --operator=fv4 --official"
+    return report
+
+
+def with_energy(report: dict) -> dict:
+    """The report as it would be with --energy on a machine that has only a counter of the GPU."""
+    n = report["solves"][0]["solves"]
+    none = dict.fromkeys(("joules", "joules_per_solve", "dof_per_joule", "idle_watts"))
+    parts = {name: {**none, "counters": 0, "reason": "no counter"} for name in ("cpu", "node")}
+    parts["gpu"] = {
+        "joules": 51.7 * n,
+        "joules_per_solve": 51.7 * n / n,
+        "dof_per_joule": report["solves"][0]["dof"] / (51.7 * n / n),
+        "counters": 1,
+        "idle_watts": 117.0,
+        "reason": None,
+    }
+    for name, part in parts.items():
+        part["source"] = "NVML" if name == "gpu" else "RAPL"
+    seconds = n * report["solves"][0]["seconds_mean"]
+    times = {"solves": n, "window_seconds": 1.001 * seconds, "idle_seconds": 1.0}
+    return {**report, "energy": {**times, **parts}}
+
+
+def leaves(value, at: tuple = ()):
+    """Paths of all values that are no objects or arrays."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in items:
+        if isinstance(item, (dict, list)):
+            yield from leaves(item, (*at, key))
+        else:
+            yield (*at, key)
+
+
+def nodes(value, at: tuple = ()):
+    """Paths of all values."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield (*at, key)
+        if isinstance(item, (dict, list)):
+            yield from nodes(item, (*at, key))
+
+
+def get(report, at):
+    for key in at:
+        report = report[key]
+    return report
+
+
+def replaced(report: dict, at: tuple, value) -> dict:
+    other = copy.deepcopy(report)
+    get(other, at[:-1])[at[-1]] = value
+    return other
+
+
+def without(report: dict, at: tuple) -> dict:
+    other = copy.deepcopy(report)
+    del get(other, at[:-1])[at[-1]]
+    return other
+
+
+def changed(value):
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 1
+    if isinstance(value, float):
+        return value * 1.01 if value else 0.01
+    return 0.5 if value is None else f"{value}x"
+
+
+class Tester:
+    def __init__(self, module, folder: str):
+        self.module, self.folder = module, folder
+        self.expected_error = sys.modules["checks.verification"].expected_error
+        self.known = module.known_results()
+        self.path = os.path.join(folder, "tampered.json")
+        self.n = 0
+
+    def reasons(self, report: dict) -> list[str]:
+        """Reasons against a report; unreadable ones count as a reason."""
+        with open(self.path, "w", encoding="utf-8") as file:
+            json.dump(report, file)
+        self.n += 1
+        try:
+            result = self.module.Result(self.path)
+        except sys.modules["toolkit"].FileError as error:
+            return [str(error)]
+        line = self.module.check(result, self.known, None)
+        self.module.check_alike([result])
+        assert bool(line) != bool(result.reasons), (line, result.reasons)
+        return result.reasons
+
+    def refuse(self, report: dict, reason: str) -> None:
+        reasons = self.reasons(report)
+        assert any(reason in text for text in reasons), f"no '{reason}' in {reasons}"
+
+
+def name_of(at: tuple) -> str:
+    """A path without the indices of arrays."""
+    return ".".join(key for key in at if isinstance(key, str))
+
+
+def test_leaves(tester: Tester, report: dict, free: set) -> None:
+    """Every change of a value that others determine is found."""
+    for at in leaves(report):
+        name = name_of(at)
+        if name in free or name.startswith("run.agglomeration"):
+            continue
+        assert tester.reasons(replaced(report, at, changed(get(report, at)))), f"{at} may change"
+        assert tester.reasons(without(report, at)), f"{at} may be missing"
+
+
+def test_damage(tester: Tester, report: dict, n: int) -> None:
+    """Any damage is a reason or nothing, but never a failure of the program."""
+    rng = random.Random(39)
+    places = list(nodes(report))
+    for _ in range(n):
+        value = rng.choice([None, "", "x" * 99, -1, 0, 1e308, math.nan, 2**70, [], [[]], {}, True])
+        tester.reasons(replaced(report, rng.choice(places), value))
+
+
+def test_forgeries(tester: Tester, reports: dict) -> None:
+    """Consistent changes that break a rule."""
+    double, listed, open_ = reports["double"], reports["official"], reports["open"]
+
+    faster = copy.deepcopy(double)
+    faster["solves"][0]["dof_per_s"] = faster["fom"]["dof_per_s"] = 1e12
+    tester.refuse(faster, "dof / seconds_mean is")
+
+    short = copy.deepcopy(double)
+    for solve in short["solves"]:
+        solve["solves"] = 9
+    short["timing"].update(min_solves=9, min_time=0.0)
+    tester.refuse(short, "9 timed solves at h, class double requires 10")
+    tester.refuse(short, " s at 4h, class double requires 1 s")
+
+    brief = copy.deepcopy(listed)
+    brief["solves"][2]["solves"] = 10
+    tester.refuse(brief, "timing.min_time is 60")
+    brief["timing"]["min_time"] = 0.0
+    tester.refuse(brief, "--official sets 60")
+    tester.refuse(brief, " s at 4h, class official requires 60 s")
+
+    tester.refuse(
+        replaced(double, ("fom", "class"), "official"), "the class of these parameters is"
+    )
+    tester.refuse(replaced(listed, ("problem", "smooths"), 2), "parameters is open")
+    tester.refuse(replaced(listed, ("problem", "bottom"), "cg"), "parameters is double")
+    tester.refuse(replaced(listed, ("problem", "coarsest"), 4), "parameters is open")
+    tester.refuse(replaced(listed, ("run", "command_line"), "x --operator=fv2"), "command line has")
+
+    # Results of another operator, and those of the problem with other bits.
+    for key in ("error", "order", "checksums"):
+        tester.refuse(replaced(double, (key,), listed[key]), "the known result is")
+    bits = replaced(double, ("error",), math.nextafter(double["error"], 1.0))
+    tester.refuse(bits, "the known result is")
+    # Without a known result, error and order must still be plausible.
+    tester.known = {}
+    assert not tester.reasons(double) and not tester.reasons(listed)
+    assert not tester.reasons(bits)
+    tester.refuse(replaced(double, ("error",), 50 * double["error"]), "error 0.0019")
+    tester.refuse(replaced(double, ("error",), double["error"] / 50), "error 7.6")
+    tester.refuse(replaced(listed, ("order",), -0.5), "order -0.500, expected at least")
+    tester.refuse(replaced(listed, ("order",), 9.0), "between 2h and 4h")
+    bad = replaced(double, ("solves", 0, "norms", 0), 0.5)
+    bad["solves"][0]["rel"][0] = 0.5 / bad["solves"][0]["f_norm"]
+    tester.refuse(bad, "relative residual 0.517")
+    tester.known = tester.module.known_results()
+
+    failed = copy.deepcopy(double)
+    failed.update(verification="failed", reason="error 1, expected at most 0.1")
+    tester.refuse(failed, "verification failed: error 1")
+    for part in ("levels", "solves"):
+        tester.refuse(replaced(double, (part,), double[part][:-1]), "")
+        tester.refuse(replaced(double, (part,), []), "")
+    tester.refuse(replaced(open_, ("solves", 0, "rel", 0), 1.0), "norm / f_norm is")
+    tester.refuse(replaced(open_, ("problem", "rtol"), 1e-30), "is not below rtol")
+    mixed = reports["mixed"]
+    tester.refuse(replaced(mixed, ("error_rounding",), 0.011), "the limit is 0.01")
+    tester.refuse(replaced(mixed, ("error_rounding",), None), "error_rounding is null")
+
+
+def test_known(tester: Tester) -> None:
+    """All known results are plausible, so the bounds are those of the program."""
+    for key, row in tester.known.items():
+        operator, n, error = key[0], int(key[3]), float(row["error"])
+        ratio = error / tester.expected_error(operator, n)
+        assert 0.1 <= ratio <= (8.0 if operator == "7pt" else 4.0), (key, ratio)
+    assert len(tester.known) >= 100
+
+
+def main() -> None:
+    module, folder = load(sys.argv[1]), sys.argv[2]
+    reports = {}
+    for name in ("double", "fv4", "mixed", "open"):
+        with open(os.path.join(folder, f"{name}.json"), encoding="utf-8") as file:
+            reports[name] = json.load(file)
+    reports["official"] = official(reports.pop("fv4"))
+    for name in ("double", "mixed"):
+        long_enough(reports[name], 1.0)
+    tester = Tester(module, folder)
+    reports["energy"] = with_energy(reports["double"])
+    for name, report in reports.items():
+        reasons = tester.reasons(report)
+        assert not reasons, f"{name}: {reasons}"
+        with open(os.path.join(folder, f"{name}.json"), "w", encoding="utf-8") as file:
+            json.dump(report, file)
+    free = {f"{part}.{key}" for part, keys in FREE.items() for key in keys.split()}
+    test_leaves(tester, reports["double"], free)
+    # Options that --official sets, and the operator of the command line.
+    listed = {"timing.warmup", "timing.min_solves", "timing.min_time", "problem.bottom"}
+    test_leaves(tester, reports["official"], free - listed)
+    measured = {f"energy.{part}.{key}" for part in ("gpu", "cpu", "node") for key in MEASURED}
+    energy_only = {
+        name_of(at) for at in leaves(reports["energy"]) if name_of(at).partition(".")[0] != "energy"
+    }
+    test_leaves(tester, reports["energy"], free | energy_only | measured)
+    test_damage(tester, reports["double"], 300)
+    test_damage(tester, reports["mixed"], 100)
+    test_damage(tester, reports["open"], 100)
+    test_forgeries(tester, reports)
+    test_known(tester)
+    print(f"{tester.n} reports")
+
+
+main()
