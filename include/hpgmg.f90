@@ -14,7 +14,7 @@ module hpgmg
     c_size_t, c_sizeof
   implicit none
   private
-  public :: hpgmg_array, hpgmg_create, hpgmg_destroy, hpgmg_error, hpgmg_log_t, hpgmg_memory, &
+  public :: hpgmg_array, hpgmg_boxes, hpgmg_create, hpgmg_destroy, hpgmg_error, hpgmg_log_t, hpgmg_memory, &
     hpgmg_options, hpgmg_set_coefficients, hpgmg_set_sides, hpgmg_solve, hpgmg_status_text, &
     hpgmg_storage, hpgmg_string, hpgmg_version
 
@@ -147,6 +147,14 @@ module hpgmg
       type(c_ptr), value :: solver, f, u, info
       integer(c_int) :: c_solve
     end function c_solve
+
+    function c_boxes(solver, boxes, max) bind(c, name='hpgmg_boxes')
+      import :: c_int32_t, c_ptr, hpgmg_box_t
+      type(c_ptr), value :: solver
+      type(hpgmg_box_t), intent(inout) :: boxes(*)
+      integer(c_int32_t), value :: max
+      integer(c_int32_t) :: c_boxes
+    end function c_boxes
 
     subroutine c_storage(solver, f, u) bind(c, name='hpgmg_storage')
       import :: c_ptr, hpgmg_array_t
@@ -314,6 +322,18 @@ contains
     type(hpgmg_solver_t), intent(inout) :: solver
     call c_destroy(solver%handle)
   end subroutine hpgmg_destroy
+
+  ! This rank's boxes as the solver divides the grid.
+  function hpgmg_boxes(solver) result(boxes)
+    type(hpgmg_solver_t), intent(in) :: solver
+    type(hpgmg_box_t), allocatable :: boxes(:)
+    integer(c_int32_t) :: n
+    allocate(boxes(0))
+    n = c_boxes(solver%handle, boxes, 0_c_int32_t)
+    deallocate(boxes)
+    allocate(boxes(n))
+    n = c_boxes(solver%handle, boxes, n)
+  end function hpgmg_boxes
 
   ! Arrays of the solver's own memory, an element for each box. To use one of these, give its data, the
   ! strides and the cells of the box to c_f_pointer: a row begins every stride(2) values.

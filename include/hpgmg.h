@@ -1,9 +1,9 @@
 /* libhpgmg: geometric multigrid for a alpha u - b div(beta grad u) = f on structured grids.
  *
  * docs/algorithm.md defines the equation, the operators and the walls; docs/library.md has an
- * example. All functions but hpgmg_version, hpgmg_status_text, hpgmg_storage, hpgmg_memory and
- * hpgmg_error are collective over the communicator of the solver: every rank calls them in the same
- * order. No function prints, ends the program, or changes signal handlers.
+ * example. All functions but hpgmg_version, hpgmg_status_text, hpgmg_boxes, hpgmg_storage,
+ * hpgmg_memory and hpgmg_error are collective over the communicator of the solver: every rank calls
+ * them in the same order. No function prints, ends the program, or changes signal handlers.
  *
  * There may be several solvers. A solver is for one thread at a time, outside of OpenMP's parallel
  * regions. Different threads may use different solvers at the same time; those on a GPU take turns,
@@ -202,10 +202,11 @@ HPGMG_API hpgmg_status_t hpgmg_set_sides(hpgmg_solver_t *solver, const hpgmg_sid
  *  memory and info = NULL, it only enqueues its work, after that of options.stream; later work on
  *  this stream then waits for u, and values of f are not checked. So it can be captured in a CUDA
  *  graph, which is valid until coefficients or values of sides change or the solver is destroyed.
- *  This needs one rank, all levels on its GPU (--cpu-below=0), and an A that is not singular. Else
- * the call returns when it has finished, or fails if the stream is being captured. During the
- * capture, and while the graph runs, no other call of the library may use the GPU; calls with the
- * same solver wait for options.stream.
+ *  This needs all levels on GPUs (--cpu-below=0) and, on several ranks, boxes of hpgmg_boxes,
+ *  messages that need no host (NCCL, or direct stores) and an A that is not singular; captures need
+ *  one rank. Else the call returns when it has finished, or fails if the stream is being captured.
+ *  During the capture, and while the graph runs, no other call of the library may use the GPU;
+ * calls with the same solver wait for options.stream.
  *  @param[in]  f     in cells, an array for each box of this rank: averages of fv2 and fv4, values
  *                    at centers of 7pt; not changed
  *  @param[out] u     in cells, an array for each box. Ghosts around a box are not written. Also the
@@ -216,12 +217,17 @@ HPGMG_API hpgmg_status_t hpgmg_set_sides(hpgmg_solver_t *solver, const hpgmg_sid
 HPGMG_API hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f,
                                      const hpgmg_array_t *u, hpgmg_info_t *info);
 
+/** The boxes into which the solver itself divides the grid. Arrays with these boxes need no
+ * messages between ranks; a first solver with --dry-run can tell them. Not collective.
+ *  @param[out] boxes  of this rank, up to `max`
+ *  @return number of this rank's boxes; 0 if there is no plan */
+HPGMG_API int32_t hpgmg_boxes(const hpgmg_solver_t *solver, hpgmg_box_t *boxes, int32_t max);
+
 /** Arrays of the solver's own memory, which hpgmg_solve uses without a copy, for both or for one of
  * f and u. They are valid until the solver is destroyed. A solve may change this f, and all other
  *  calls may change both. Not collective.
- *  @param[out] f, u  an array for each box of this rank; data is NULL unless the box is exactly one
- *                    of the solver's: on one rank, the whole grid is, if it is not a cube of the
- *                    words */
+ *  @param[out] f, u  an array for each box of the options; data is NULL unless the box is one of
+ *                    hpgmg_boxes, as the whole grid is on one rank with options.cells */
 HPGMG_API void hpgmg_storage(const hpgmg_solver_t *solver, hpgmg_array_t *f, hpgmg_array_t *u);
 
 /** Bytes that the levels of a solver take on this rank, on the host and on the GPU. Created with

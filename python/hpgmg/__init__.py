@@ -127,6 +127,8 @@ def _load() -> ctypes.CDLL:
     library.hpgmg_set_coefficients.argtypes = (handle, ctypes.POINTER(_Coefficients))
     library.hpgmg_set_sides.argtypes = (handle, ctypes.POINTER(_Sides))
     library.hpgmg_solve.argtypes = (handle, array, array, ctypes.POINTER(_Info))
+    library.hpgmg_boxes.restype = ctypes.c_int32
+    library.hpgmg_boxes.argtypes = (handle, ctypes.POINTER(_Box), ctypes.c_int32)
     library.hpgmg_storage.restype = None
     library.hpgmg_storage.argtypes = (handle, array, array)
     library.hpgmg_memory.restype = None
@@ -305,6 +307,15 @@ class Solver:
         two = (ctypes.c_int64 * 2)()
         _library.hpgmg_memory(self._handle, two)
         return two[0], two[1]
+
+    @property
+    def boxes(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """This rank's boxes as the solver divides the grid, as the argument `boxes` takes them. Arrays
+        with these boxes need no messages between ranks."""
+        n = _library.hpgmg_boxes(self._handle, None, 0)
+        boxes = (_Box * n)()
+        _library.hpgmg_boxes(self._handle, boxes, n)
+        return [(tuple(b.lo), tuple(b.n)) for b in boxes]
 
     @property
     def storage(self) -> tuple[object, object]:

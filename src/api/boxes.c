@@ -205,6 +205,16 @@ mg_cuboid_t mg_boxes_at_side(const mg_boxes_t *b, const mg_cuboid_t *cells, int 
   return c;
 }
 
+bool mg_boxes_are_patches(const mg_boxes_t *b) {
+  for (int box = 0; box < b->box.n; box++)
+    for (int patch = 0; patch < b->patch.n; patch++) {
+      const mg_held_t *one = &b->box.item[box], *other = &b->patch.item[patch];
+      const mg_cuboid_t both = mg_cuboid_common(&one->cells, &other->cells);
+      if (one->rank != other->rank && mg_volume(both.n) > 0) return false;
+    }
+  return true;
+}
+
 hpgmg_array_t mg_boxes_storage(const mg_boxes_t *b, int n, mg_vector_t vec) {
   const mg_cuboid_t *box = &b->box.item[b->box.first[b->me] + n].cells;
   const mg_view_t *v = &b->level->store.view;

@@ -64,8 +64,10 @@ mg_status_t mg_api_set_up(hpgmg_solver_t *s) {
   s->ready = s->usable = false; /* until all is set up */
   MG_TRY(mg_problem_set_from(s->h, &source));
   MG_TRY(mg_comm_agree_or_end(mg_graph_capture(s->h, 0)));
-  s->can_enqueue = s->h->graph[0][MG_KIND_FIRST] && mg_comm_size(mg_comm_world()) == 1 &&
-                   !mg_is_singular(&s->h->level[0].store.view);
+  const bool alone = mg_comm_size(mg_comm_world()) == 1,
+             singular = mg_is_singular(&s->h->level[0].store.view);
+  s->can_enqueue =
+      s->h->graph[0][MG_KIND_FIRST] && (alone || (!singular && mg_boxes_are_patches(s->boxes)));
   s->ready = s->usable = true;
   return MG_OK;
 }
@@ -82,9 +84,9 @@ static mg_status_t load_f(void *data, mg_hierarchy_t *h) {
   return mg_boxes_store(g->s->boxes, g->f, MG_CELLS, MG_F);
 }
 
-mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t *f) {
+mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t *f, bool enqueued) {
   given_t given = {s, f};
-  return mg_problem_set_rhs(s->h, load_f, &given);
+  return mg_problem_set_rhs(s->h, load_f, &given, enqueued);
 }
 
 mg_status_t mg_api_set_coefficients(hpgmg_solver_t *s, const hpgmg_coefficients_t *c) {

@@ -247,6 +247,8 @@ mg_status_t mg_api_build(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   MG_TRY(mg_comm_agree(mg_axes_set(&s->axes, &s->params)));
   MG_TRY(open_device(s));
   MG_TRY(plan(s));
+  MG_TRY(mg_comm_agree(mg_layout_patches(&s->plan.level[0].layout, mg_comm_rank(mg_comm_world()),
+                                         &s->own, &s->n_own)));
   if (s->params.dry_run)
     return mg_comm_agree(mg_memory_planned(&s->plan, &s->planned[0], &s->planned[1]));
   MG_TRY(check_memory(s, o));

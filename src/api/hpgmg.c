@@ -200,6 +200,7 @@ void hpgmg_destroy(hpgmg_solver_t **solver) {
   mg_boxes_free(s->boxes);
   if (!s->broken) mg_hierarchy_free(s->h); /* collective: other ranks may be lost */
   mg_axes_free(&s->axes);
+  free(s->own);
   if (s->holds_device && --device_holders == 0) mg_device_close();
   (void)mg_comm_enter(before.comm);
   if (!s->broken) mg_comm_free(s->comm);
@@ -248,6 +249,13 @@ hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f, const
   if (info) *info = (hpgmg_info_t){HPGMG_CYCLES_DONE, 0, 0.0, 0.0};
   if (status == MG_OK) status = mg_api_solve(solver, f, u, info);
   return end(solver, before, status);
+}
+
+int32_t hpgmg_boxes(const hpgmg_solver_t *solver, hpgmg_box_t *boxes, int32_t max) {
+  if (!exists(solver)) return 0;
+  for (int q = 0; q < solver->n_own && q < max; q++)
+    memcpy(&boxes[q], &solver->own[q], sizeof *boxes);
+  return solver->n_own;
 }
 
 void hpgmg_storage(const hpgmg_solver_t *solver, hpgmg_array_t *f, hpgmg_array_t *u) {

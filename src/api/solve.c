@@ -77,7 +77,7 @@ static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_
   mg_history_t history = {.n_cycles = 0};
   double f_norm;
   if (!s->ready) MG_TRY(mg_api_set_up(s));
-  MG_TRY(mg_api_set_rhs(s, f));
+  MG_TRY(mg_api_set_rhs(s, f, false));
   MG_TRY(mg_problem_restrict_rhs(s->h, 0, &f_norm));
   MG_TRY(check_f(s, f, f_norm));
   if (s->has_guess) {
@@ -104,7 +104,7 @@ static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_
 /* Enqueue a solve, without waiting for anything. */
 static mg_status_t enqueue(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,
                            bool captured) {
-  MG_TRY(mg_api_set_rhs(s, f));
+  MG_TRY(mg_api_set_rhs(s, f, true));
   if (s->has_guess) MG_TRY(load_guess(s, u));
   s->h->captured = captured;
   const mg_status_t status = run_cycles(s);
@@ -117,15 +117,14 @@ static mg_status_t enqueue(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgm
 /* Why a solve must wait for the device; NULL if it need not. */
 static const char *why_not_enqueued(const hpgmg_solver_t *s, const mg_arrays_t *found,
                                     bool wants_info) {
-  const mg_level_t *finest = &s->h->level[0];
   return s->cycles == 0       ? "the options have no number of cycles"
          : wants_info         ? "info is not NULL"
          : found->any_on_host ? "an array is in host memory"
          : !s->ready          ? "the levels are not set up; call hpgmg_set_coefficients before"
          : s->can_enqueue     ? NULL
-         : mg_is_singular(&finest->store.view)
-             ? "a solve subtracts the mean of f, which is summed on the host"
-             : "a solve waits for the host: several ranks, or levels on the CPU (--cpu-below)";
+                              : "a solve waits for the host: several ranks with boxes that are not "
+                                "those of hpgmg_boxes or a singular A, or levels on the CPU "
+                                "(--cpu-below)";
 }
 
 mg_status_t mg_api_solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,

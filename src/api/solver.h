@@ -35,7 +35,9 @@ struct hpgmg_solver {
   mg_axes_t axes;
   mg_hierarchy_t *h;
   mg_allocator_t allocator; /* the caller's, or without functions */
-  int64_t planned[2];       /* bytes on host and device, of a solver without levels */
+  mg_cuboid_t *own;         /* this rank's cells on the finest level */
+  int n_own;
+  int64_t planned[2]; /* bytes on host and device, of a solver without levels */
   mg_boxes_t *boxes;
   const hpgmg_array_t *field[MG_API_F]; /* `ones`, or the caller's during a call */
   hpgmg_array_t *ones;                  /* for each box an array of the value 1 */
@@ -69,7 +71,7 @@ MG_MUST_CHECK mg_status_t mg_api_set_sides(hpgmg_solver_t *s, const hpgmg_sides_
 MG_MUST_CHECK mg_status_t mg_api_set_up(hpgmg_solver_t *s);
 
 /** Set the right-hand side of levels that are set up. */
-MG_MUST_CHECK mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t *f);
+MG_MUST_CHECK mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t *f, bool enqueued);
 
 /** Where the arrays of a call are. */
 typedef struct {

@@ -101,6 +101,11 @@ typedef struct {
    *  arrive. */
   mg_status_t (*event_record)(void);
   mg_status_t (*event_wait)(void);
+  /** x += (mean - sum(x weight) / n) scale, for the n cells of a level, all on this rank. The
+   * result is that of dot, and shift or axpby, but the host need not wait for the sum.
+   *  @param[in] weight, scale  vectors, or MG_NO_VECTOR for ones */
+  mg_status_t (*set_mean)(const mg_view_t *v, mg_vector_t x, mg_vector_t weight, mg_vector_t scale,
+                          double mean);
 } mg_backend_queue_t;
 
 /** Messages beside computation, for a backend with a queue. */

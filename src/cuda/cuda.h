@@ -215,6 +215,11 @@ __device__ __forceinline__ mg_real_t mg_apply(const mg_cuda_patch_t *l, const mg
 mg_status_t mg_cuda_alloc(size_t bytes, mg_space_t space, void **memory);
 void mg_cuda_release(void *memory, size_t bytes, mg_space_t space);
 mg_status_t mg_cuda_clear(void *memory, size_t bytes);
+mg_status_t mg_cuda_set_mean(const mg_view_t *v, mg_vector_t x, mg_vector_t weight,
+                             mg_vector_t scale, double mean);
+/** x += value scale, with a value on the device; scale < 0: of ones. */
+mg_status_t mg_cuda_add_times(const mg_view_t *v, mg_vector_t x, const double *value,
+                              mg_vector_t scale);
 mg_status_t mg_cuda_event_record(void);
 mg_status_t mg_cuda_event_wait(void);
 mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);
@@ -317,6 +322,7 @@ constexpr mg_backend_queue_t mg_cuda_queue = {
     .wait = mg_cuda_finish,
     .event_record = mg_cuda_event_record,
     .event_wait = mg_cuda_event_wait,
+    .set_mean = mg_cuda_set_mean,
 };
 
 #ifndef MG_FLOAT

@@ -65,7 +65,8 @@ mg_status_t mg_cuda_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, d
   return mg_cuda_max_end(norm);
 }
 
-mg_status_t mg_cuda_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum) {
+/* Sum into mg_cuda.reduction. */
+static mg_status_t launch_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y) {
   const int u = mg_brick_width(v);
   MG_TRY(mg_cuda_sum_begin());
   for (int q = 0; q < v->n_patches; q++) {
@@ -79,5 +80,27 @@ mg_status_t mg_cuda_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum
         p, x, y, u, mg_cuda.reduction);
     MG_CUDA_LAUNCHED("dot");
   }
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum) {
+  MG_TRY(launch_dot(v, x, y));
   return mg_cuda_sum_end(sum);
+}
+
+/* Replace a sum by what must be added to n cells, so that their mean is `mean`. */
+static __global__ void find_shift(unsigned long long *sum, double mean, double n) {
+  mg_sum_t s;
+  for (int d = 0; d < MG_SUM_LIMBS; d++)
+    s.digit[d] = (int64_t)sum[d];
+  *(double *)sum = mean - mg_sum_value(&s) / n;
+}
+
+mg_status_t mg_cuda_set_mean(const mg_view_t *v, mg_vector_t x, mg_vector_t weight,
+                             mg_vector_t scale, double mean) {
+  MG_TRY(launch_dot(v, x, weight));
+  find_shift<<<1, 1, 0, mg_cuda.stream>>>(mg_cuda.reduction, mean,
+                                          (double)v->n[0] * v->n[1] * v->n[2]);
+  MG_CUDA_LAUNCHED("find_shift");
+  return mg_cuda_add_times(v, x, (const double *)mg_cuda.reduction, scale);
 }

@@ -9,6 +9,7 @@ struct vector_job_t {
   vector_operation_t operation;
   mg_vector_t dst, x, y; /* y < 0: no second operand */
   double alpha, beta;
+  const double *shift; /* on the device: alpha of SHIFT, beta of AXPBY; or NULL */
 };
 
 /* Cells per thread along k on large patches. All are loaded before one is stored, so that each
@@ -24,6 +25,8 @@ static __global__ void __launch_bounds__(256) combine(mg_patch_t p, vector_job_t
   if (i >= p.n[0] || j >= p.n[1]) return;
   const ptrdiff_t at = i + j * p.jstride + k * p.kstride;
   mg_real_t x[planes], y[planes];
+  const double alpha = job.shift && !two ? *job.shift : job.alpha,
+               beta = job.shift && two ? *job.shift : job.beta;
 #pragma unroll
   for (int q = 0; q < planes; q++) {
     const bool inside = k + q < p.n[2];
@@ -34,12 +37,11 @@ static __global__ void __launch_bounds__(256) combine(mg_patch_t p, vector_job_t
   for (int q = 0; q < planes; q++) {
     mg_real_t value;
     if (job.operation == SHIFT)
-      value = x[q] + MG_REAL(job.alpha);
+      value = x[q] + MG_REAL(alpha);
     else if (job.operation == MULTIPLY)
       value = x[q] * y[q];
     else
-      value = two ? mg_fma(MG_REAL(job.alpha), x[q], MG_REAL(job.beta) * y[q])
-                  : MG_REAL(job.alpha) * x[q];
+      value = two ? mg_fma(MG_REAL(alpha), x[q], MG_REAL(beta) * y[q]) : MG_REAL(alpha) * x[q];
     if (k + q < p.n[2]) p.vec[job.dst][at + q * p.kstride] = value;
   }
 }
@@ -62,16 +64,22 @@ static mg_status_t run(const mg_view_t *v, const vector_job_t &job) {
 }
 
 mg_status_t mg_cuda_shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value) {
-  return run(v, {SHIFT, dst, x, MG_NO_VECTOR, value, 0.0});
+  return run(v, {SHIFT, dst, x, MG_NO_VECTOR, value, 0.0, nullptr});
 }
 
 mg_status_t mg_cuda_axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
                           double beta, mg_vector_t y) {
-  return run(v, {AXPBY, dst, x, y, alpha, beta});
+  return run(v, {AXPBY, dst, x, y, alpha, beta, nullptr});
 }
 
 mg_status_t mg_cuda_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y) {
-  return run(v, {MULTIPLY, dst, x, y, 0.0, 0.0});
+  return run(v, {MULTIPLY, dst, x, y, 0.0, 0.0, nullptr});
+}
+
+mg_status_t mg_cuda_add_times(const mg_view_t *v, mg_vector_t x, const double *value,
+                              mg_vector_t scale) {
+  if (scale < 0) return run(v, {SHIFT, x, x, MG_NO_VECTOR, 0.0, 0.0, value});
+  return run(v, {AXPBY, x, x, scale, 1.0, 0.0, value});
 }
 
 /* Cells per thread of fill. With one, two, four and eight: 332, 285, 283 and 281 us at 512^3. */

@@ -176,11 +176,33 @@ mg_status_t mg_mean(mg_level_t *level, mg_vector_t x, double *mean) {
   return MG_OK;
 }
 
-mg_status_t mg_set_mean(mg_level_t *level, mg_vector_t x, double mean) {
-  const mg_view_t *v = VIEW(level);
-  const bool weighted = level->plan->vectors & 1u << MG_ALPHA;
-  if (!mg_is_singular(v)) return MG_OK;
+/* x += (mean - sum(x weight) / cells) scale */
+static mg_status_t set_mean(mg_level_t *level, mg_vector_t x, mg_vector_t weight, mg_vector_t scale,
+                            double mean) {
+  const mg_backend_t *backend = level->backend;
+  const int32_t *n = VIEW(level)->n;
   double sum;
-  MG_TRY(mg_dot(level, x, weighted ? MG_ALPHA : MG_NO_VECTOR, &sum));
-  return mg_shift(level, x, x, mean - sum / ((double)v->n[0] * v->n[1] * v->n[2]));
+  if (!level->comm) return MG_OK;
+  if (backend->queue.set_mean && mg_comm_size(level->comm) == 1) {
+    MG_TIMED(level, MG_TIME_VECTOR, backend->queue.set_mean(VIEW(level), x, weight, scale, mean));
+    return MG_OK;
+  }
+  MG_TRY(mg_dot(level, x, weight, &sum));
+  const double shift = mean - sum / ((double)n[0] * n[1] * n[2]);
+  return scale == MG_NO_VECTOR ? mg_shift(level, x, x, shift)
+                               : mg_axpby(level, x, 1.0, x, shift, scale);
+}
+
+/* The volumes of cells, where means count them. */
+static mg_vector_t volumes_of(const mg_level_t *level) {
+  return level->plan->vectors & 1u << MG_ALPHA ? MG_ALPHA : MG_NO_VECTOR;
+}
+
+mg_status_t mg_set_mean(mg_level_t *level, mg_vector_t x, double mean) {
+  if (!mg_is_singular(VIEW(level))) return MG_OK;
+  return set_mean(level, x, volumes_of(level), MG_NO_VECTOR, mean);
+}
+
+mg_status_t mg_remove_rhs_mean(mg_level_t *level) {
+  return set_mean(level, MG_F, MG_NO_VECTOR, volumes_of(level), 0.0);
 }

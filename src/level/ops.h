@@ -90,6 +90,10 @@ MG_MUST_CHECK mg_status_t mg_dot(mg_level_t *level, mg_vector_t x, mg_vector_t y
  *  the domain is `mean`. On stretched axes MG_ALPHA has the volumes of the cells by their mean. */
 MG_MUST_CHECK mg_status_t mg_set_mean(mg_level_t *level, mg_vector_t x, double mean);
 
+/** Subtract from MG_F, which is stored times the volumes of cells, the constant that is its mean.
+ *  Like mg_set_mean, it only enqueues where one device has all cells. */
+MG_MUST_CHECK mg_status_t mg_remove_rhs_mean(mg_level_t *level);
+
 /** Mean of x over the level. */
 MG_MUST_CHECK mg_status_t mg_mean(mg_level_t *level, mg_vector_t x, double *mean);
 

@@ -146,16 +146,19 @@ static mg_status_t subtract_from_rhs(mg_hierarchy_t *h, double value) {
 
 /* If the mean of a user's f is much larger than its variation, subtracting it once leaves a mean
  * from rounding of the sum. No A u has such a mean, so the residual would stagnate at it. Each
- * further subtraction leaves only the rounding of the remainder, so two or three suffice. */
-static mg_status_t remove_users_rhs_mean(mg_hierarchy_t *h) {
+ * further subtraction leaves only the rounding of the remainder, so two suffice nearly always. They
+ * are all that can be enqueued; otherwise, the host looks at what is left. */
+static mg_status_t remove_users_rhs_mean(mg_hierarchy_t *h, bool enqueued) {
+  enum { ENQUEUED = 2, MOST = 8 };
   mg_level_t *level = &h->level[0];
-  for (int times = 0; times < 8; times++) {
-    double mean, largest;
-    MG_TRY(mg_mean(level, MG_F, &mean));
-    MG_TRY(mg_max_norm(level, MG_F, MG_NO_VECTOR, &largest));
-    if (times == 0) warn_of_mean(&h->params, mean, largest);
-    if (times > 0 && !(fabs(mean) > 1e-13 * largest)) break;
-    MG_TRY(subtract_from_rhs(h, mean));
+  double mean, largest;
+  for (int times = 0; times < (enqueued ? ENQUEUED : MOST); times++) {
+    const bool looks = !enqueued && (times == 0 || times >= ENQUEUED);
+    if (looks) MG_TRY(mg_mean(level, MG_F, &mean));
+    if (looks) MG_TRY(mg_max_norm(level, MG_F, MG_NO_VECTOR, &largest));
+    if (looks && times == 0) warn_of_mean(&h->params, mean, largest);
+    if (looks && times > 0 && !(fabs(mean) > 1e-13 * largest)) break;
+    MG_TRY(mg_remove_rhs_mean(level));
   }
   return MG_OK;
 }
@@ -163,11 +166,11 @@ static mg_status_t remove_users_rhs_mean(mg_hierarchy_t *h) {
 /* If A is singular, a solution exists only if the right-hand side has mean zero. The built-in
  * periodic Helmholtz problems also get mean zero, as in the reference. A user's Helmholtz
  * right-hand side is unchanged. */
-static mg_status_t remove_rhs_mean(mg_hierarchy_t *h, bool sets_f) {
+static mg_status_t remove_rhs_mean(mg_hierarchy_t *h, bool sets_f, bool enqueued) {
   mg_level_t *level = &h->level[0];
   const bool singular = mg_is_singular(&level->store.view);
   if (sets_f || mg_params_has_wall_values(&h->params))
-    return singular ? remove_users_rhs_mean(h) : MG_OK;
+    return singular ? remove_users_rhs_mean(h, enqueued) : MG_OK;
   if (!singular && !level->store.view.periodic) return MG_OK;
   double mean;
   MG_TRY(mg_mean(level, MG_F, &mean));
@@ -298,7 +301,7 @@ static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *sour
   else if (level->plan->vectors & 1u << MG_ALPHA)
     MG_TRY(mg_metric_volumes(h, 0, MG_ALPHA)); /* for mg_set_mean */
   MG_TRY(close_neumann_walls(level));
-  return rhs_follows ? MG_OK : remove_rhs_mean(h, source && source->sets_f);
+  return rhs_follows ? MG_OK : remove_rhs_mean(h, source && source->sets_f, false);
 }
 
 static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source) {
@@ -323,16 +326,16 @@ mg_status_t mg_problem_set(mg_hierarchy_t *h) {
 }
 
 static mg_status_t set_rhs(mg_hierarchy_t *h, mg_status_t (*load)(void *, mg_hierarchy_t *),
-                           void *data) {
+                           void *data, bool enqueued) {
   MG_TRY(load(data, h));
   MG_TRY(set_walls_again(h));
   MG_TRY(mg_metric_apply_rhs(h));
-  return remove_rhs_mean(h, true);
+  return remove_rhs_mean(h, true, enqueued);
 }
 
 mg_status_t mg_problem_set_rhs(mg_hierarchy_t *h, mg_status_t (*load)(void *, mg_hierarchy_t *),
-                               void *data) {
-  return mg_comm_agree_or_end(set_rhs(h, load, data));
+                               void *data, bool enqueued) {
+  return mg_comm_agree_or_end(set_rhs(h, load, data, enqueued));
 }
 
 mg_status_t mg_problem_restrict_rhs(mg_hierarchy_t *h, int l, double *f_norm) {

@@ -36,11 +36,12 @@ typedef struct {
 MG_MUST_CHECK mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source);
 
 /** Replace only the right-hand side of a problem that was set with sets_coefficients.
- *  @param[in] load  sets MG_F, without factors
+ *  @param[in] load      sets MG_F, without factors
+ *  @param[in] enqueued  do not wait for the device; pre: it holds all cells
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE, or the status of `load`, the same on every rank */
 MG_MUST_CHECK mg_status_t mg_problem_set_rhs(mg_hierarchy_t *h,
                                              mg_status_t (*load)(void *data, mg_hierarchy_t *h),
-                                             void *data);
+                                             void *data, bool enqueued);
 
 /** Restrict MG_F of the finest level down to level l, for a solve that starts there.
  *  @param[out] f_norm  max |MG_F| of level l, on every rank */

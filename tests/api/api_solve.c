@@ -398,6 +398,53 @@ static void test_one(const fixture_backend_t *b, const char *words, double f) {
   free_part(&u);
 }
 
+/* With the solver's own boxes, which a dry run tells. */
+static void test_own_boxes(const fixture_backend_t *b, const char *words) {
+  static const char fixed[] = "--agglomerate-below=0 --rtol=1e-9";
+  reference_t r = reference(b, textf("%s %s", words, fixed), "");
+  hpgmg_options_t o = options_of(textf("%s " SPACING " %s %s --dry-run", b->options, words, fixed));
+  hpgmg_solver_t *s;
+  hpgmg_array_t own_f[MAX_BOXES], own_u[MAX_BOXES];
+  API(hpgmg_create(&o, &s));
+  const int n = hpgmg_boxes(s, my_boxes, MAX_BOXES);
+  hpgmg_destroy(&s);
+  CHECK(n >= 0 && n <= MAX_BOXES);
+  o.n_boxes = n_mine = n;
+  o.words = textf("%s " SPACING " %s %s", b->options, words, fixed);
+  API(hpgmg_create(&o, &s));
+  CHECK_INT(hpgmg_boxes(s, my_boxes, 0), n);
+  set_beta(s, &r, NULL);
+  check_solve(s, &r);
+  hpgmg_storage(s, own_f, own_u);
+  for (int box = 0; box < n; box++)
+    CHECK(own_f[box].data && own_u[box].data);
+  hpgmg_destroy(&s);
+  check_cycles(o, &r);
+  free_reference(&r);
+  n_mine = 1;
+}
+
+/* Solves that may only be enqueued give the u of those that wait. */
+static void test_enqueued(const fixture_backend_t *b, const char *words) {
+  hpgmg_options_t o = options_of(textf("%s %s", b->options, words));
+  double *x = malloc((size_t)mg_volume(grid) * sizeof *x);
+  hpgmg_info_t info;
+  hpgmg_solver_t *s;
+  for (int64_t c = 0; c < mg_volume(grid); c++)
+    x[c] = 3.0 + (double)(c * 7919 % 1013) / 1013.0;
+  o.cycles = 3;
+  part_t f = part_of(x, -1), u = part_of(NULL, -1), want = part_of(NULL, -1);
+  API(hpgmg_create(&o, &s));
+  API(hpgmg_solve(s, f.array, want.array, &info));
+  API(hpgmg_solve(s, f.array, u.array, NULL));
+  const double *waited = values_in(&want);
+  if (u.values > 0) CHECK_SAME(values_in(&u), waited, u.values);
+  CHECK(info.relative < 1e-2);
+  hpgmg_destroy(&s);
+  free_part(&f), free_part(&u), free_part(&want);
+  free(x);
+}
+
 /* The last solver of a process closes the device; so keep one. */
 static void test_backend(const fixture_backend_t *b) {
   hpgmg_options_t o = options_of(b->options);
@@ -439,6 +486,10 @@ int main(int argc, char **argv) {
       test_backend(b);
     }
     n_mine = 1;
+    test_own_boxes(b, "--boundary=periodic,dirichlet,neumann");
+    test_enqueued(b, "--boundary=neumann --stretch=y:tanh:1.5");
+    test_enqueued(b, "--boundary=periodic --precision=mixed");
+    test_enqueued(b, "--boundary=dirichlet:2 --stretch=y:tanh:1.5");
     on_device = false;
     fixture_release();
   }

@@ -138,6 +138,7 @@ def check_boxes():
             u = np.empty_like(device)
             solver.solve(Device(device), Device(u))
             assert (u == whole.u).all()
+        assert solver.boxes == [((0, 0, 0), cells)]
         own_f, own_u = solver.storage
         own_f[:] = f
         assert solver.solve(own_f, own_u).u is own_u and (own_u == whole.u).all()
