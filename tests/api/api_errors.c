@@ -7,6 +7,9 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#ifdef HAVE_MPI
+#include <mpi.h>
+#endif
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -119,6 +122,26 @@ static void test_bad_fields(void) {
   free_part(&u);
 }
 
+/* The caller's communicator may end before the solver, but not before it is created. */
+static void test_freed_communicator(void) {
+#ifdef HAVE_MPI
+  hpgmg_options_t o = options_of(NULL);
+  hpgmg_solver_t *s;
+  MPI_Comm comm;
+  double one = 1.0;
+  const hpgmg_array_t f = {&one, {0, 0, 0}};
+  part_t u = part_of(NULL, -1);
+  CHECK_INT(MPI_Comm_dup(MPI_COMM_WORLD, &comm), MPI_SUCCESS);
+  o.comm = &comm;
+  API(hpgmg_create(&o, &s));
+  CHECK_INT(MPI_Comm_free(&comm), MPI_SUCCESS);
+  API(hpgmg_solve(s, &f, u.array, NULL));
+  hpgmg_destroy(&s);
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "the communicator is MPI_COMM_NULL");
+  free_part(&u);
+#endif
+}
+
 /* In a parallel region, kernels would see the wrong number of a thread. */
 static void test_parallel_region(void) {
 #ifdef _OPENMP
@@ -189,6 +212,7 @@ int main(int argc, char **argv) {
   test_errors();
   test_bad_values();
   test_bad_fields();
+  test_freed_communicator();
   test_parallel_region();
   test_reasons();
   parts_end();

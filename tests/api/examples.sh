@@ -20,6 +20,7 @@ if test -n "$nvcc" && have_cuda; then
   # shellcheck disable=SC2086 # words
   "$nvcc" -o "$dir/graph" "$examples/graph.cu" $link || complain 'graph.cu does not compile'
   exits 0 solo "$dir/graph" '--stretch=z:tanh:1.5 --boundary=dirichlet:1'
+  exits 0 solo "$dir/graph" '--stretch=z:tanh:1.5 --boundary=neumann --precision=mixed'
   exits 0 solo "$dir/graph"
   grep -q '^sum of u in the middle: ' "$dir/out" || complain "graph: $(cat "$dir/out")"
   # shellcheck disable=SC2086 # words
