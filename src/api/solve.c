@@ -133,7 +133,9 @@ mg_status_t mg_api_solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_
   mg_arrays_t found;
   MG_TRY(mg_api_check_solve(s, f, u, &found));
   const char *const why = why_not_enqueued(s, &found, info != NULL);
-  if (!why) return enqueue(s, f, u, found.captured);
+  double waits = why != NULL; /* on any rank: their arrays may differ */
+  MG_TRY(mg_comm_max(mg_comm_world(), &waits, 1));
+  if (waits == 0.0) return enqueue(s, f, u, found.captured);
   if (found.captured) return mg_api_refuse_capture(s, why);
   return mg_comm_agree_or_end(solve(s, f, u, info ? info : &unused));
 }

@@ -467,6 +467,10 @@ static void test_backend(const fixture_backend_t *b) {
            "--boundary=robin:1:1:1,dirichlet:1,neumann,neumann,dirichlet:1,neumann",
            0.0);
   test_one(b, "--equation=helmholtz --boundary=neumann --stretch=y:tanh:1.5", 1.0);
+  test_enqueued(b, "--boundary=neumann --stretch=y:tanh:1.5");
+  test_enqueued(b, "--boundary=periodic --precision=mixed");
+  test_enqueued(b, "--boundary=dirichlet:2 --stretch=y:tanh:1.5");
+  if (n_mine == 1) test_own_boxes(b, "--boundary=periodic,dirichlet,neumann");
   hpgmg_destroy(&first);
 }
 
@@ -486,10 +490,6 @@ int main(int argc, char **argv) {
       test_backend(b);
     }
     n_mine = 1;
-    test_own_boxes(b, "--boundary=periodic,dirichlet,neumann");
-    test_enqueued(b, "--boundary=neumann --stretch=y:tanh:1.5");
-    test_enqueued(b, "--boundary=periodic --precision=mixed");
-    test_enqueued(b, "--boundary=dirichlet:2 --stretch=y:tanh:1.5");
     on_device = false;
     fixture_release();
   }
