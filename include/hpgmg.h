@@ -93,8 +93,8 @@ typedef struct {
   const hpgmg_array_t *cell_beta; /**< in cells, > 0; instead of beta */
 } hpgmg_coefficients_t;
 
-/** Values of the conditions on the sides of the grid, low and high, normal to i, j and k: u, flux,
- * or Robin's value as --boundary takes them.
+/** Values of the conditions on the sides of the grid, low and high, normal to i, j and k, as
+ *  --boundary takes them: u, flux, or Robin's value.
  *
  *  One array for each box of this rank, with one element in the direction normal to the side; only
  *  boxes at the side need it. NULL on all ranks: the side keeps the value of the words. */
@@ -176,7 +176,7 @@ HPGMG_API const char *hpgmg_version(void);
 HPGMG_API const char *hpgmg_status_text(hpgmg_status_t status);
 
 /** Plan and allocate the levels; beta is 1, and alpha too. With the word --dry-run, only plan: then
- *  hpgmg_memory returns the bytes that the levels need, and the solver can only be destroyed.
+ *  hpgmg_memory returns the bytes that the levels need, and the solver cannot solve.
  *  @param[out] solver  to be destroyed, also after an error, which hpgmg_error explains; NULL if
  *                      there is no memory for it, or no options
  *  @return HPGMG_OK, HPGMG_BAD_ARGUMENT, HPGMG_UNAVAILABLE, HPGMG_NO_MEMORY, HPGMG_FAILED */
@@ -190,8 +190,8 @@ HPGMG_API hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solv
 HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,
                                                 const hpgmg_coefficients_t *coefficients);
 
-/** Replace the values of conditions, for solves from now on. They are copied; the levels stay set
- * up. Not with fv4, nor with a cube of boxes.
+/** Replace the values of conditions, for solves from now on. They are copied, and the levels stay
+ *  set up. Not with fv4, nor with a cube of boxes.
  *  @return HPGMG_OK, HPGMG_BAD_ARGUMENT (values too; then all are as before), HPGMG_NO_MEMORY,
  *          HPGMG_FAILED */
 HPGMG_API hpgmg_status_t hpgmg_set_sides(hpgmg_solver_t *solver, const hpgmg_sides_t *sides);
@@ -205,8 +205,8 @@ HPGMG_API hpgmg_status_t hpgmg_set_sides(hpgmg_solver_t *solver, const hpgmg_sid
  *  This needs all levels on GPUs (--cpu-below=0) and, on several ranks, boxes of hpgmg_boxes,
  *  messages that need no host (NCCL, or direct stores) and an A that is not singular; captures need
  *  one rank. Else the call returns when it has finished, or fails if the stream is being captured.
- *  During the capture, and while the graph runs, no other call of the library may use the GPU;
- * calls with the same solver wait for options.stream.
+ *  During the capture, and while the graph runs, no other call of the library may use the GPU.
+ *  Calls with the same solver wait for options.stream.
  *  @param[in]  f     in cells, an array for each box of this rank: averages of fv2 and fv4, values
  *                    at centers of 7pt; not changed
  *  @param[out] u     in cells, an array for each box. Ghosts around a box are not written. Also the
@@ -217,23 +217,23 @@ HPGMG_API hpgmg_status_t hpgmg_set_sides(hpgmg_solver_t *solver, const hpgmg_sid
 HPGMG_API hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t *f,
                                      const hpgmg_array_t *u, hpgmg_info_t *info);
 
-/** The boxes into which the solver itself divides the grid. Arrays with these boxes need no
- * messages between ranks; a first solver with --dry-run can tell them. Not collective.
+/** The boxes into which the solver itself divides the grid. With them, arrays need no messages
+ *  between ranks; a first solver with --dry-run can tell them. Not collective.
  *  @param[out] boxes  of this rank, up to `max`
  *  @return number of this rank's boxes; 0 if there is no plan */
 HPGMG_API int32_t hpgmg_boxes(const hpgmg_solver_t *solver, hpgmg_box_t *boxes, int32_t max);
 
-/** Arrays of the solver's own memory, which hpgmg_solve uses without a copy, for both or for one of
- * f and u. They are valid until the solver is destroyed. A solve may change this f, and all other
- *  calls may change both. Not collective.
+/** Arrays of the solver's own memory, which hpgmg_solve uses without a copy, one or both. They are
+ *  valid until the solver is destroyed. A solve may change this f, and all other calls may change
+ *  both. Not collective.
  *  @param[out] f, u  an array for each box of the options; data is NULL unless the box is one of
  *                    hpgmg_boxes, as the whole grid is on one rank with options.cells */
 HPGMG_API void hpgmg_storage(const hpgmg_solver_t *solver, hpgmg_array_t *f, hpgmg_array_t *u);
 
 /** Bytes that the levels of a solver take on this rank, on the host and on the GPU. Created with
  *  --dry-run: that they would take at most. But unless --agglomerate-below is given, ranks measure
- *  which of them hold small levels, and the bytes then differ. Arrays on their way
- * (docs/library.md) take 8 MiB more, or a few planes of the grid. Not collective.
+ *  which of them hold small levels, and the bytes then differ. Arrays on their way take 8 MiB
+ *  more, or a few planes of the grid (docs/library.md). Not collective.
  *  @param[out] bytes  [0]: host, [1]: GPU; 0 if there are no levels */
 HPGMG_API void hpgmg_memory(const hpgmg_solver_t *solver, int64_t bytes[2]);
 
