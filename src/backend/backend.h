@@ -221,7 +221,8 @@ typedef struct {
   void (*timers_free)(void);
   mg_status_t (*timer_record)(int number);
   mg_status_t (*timers_elapsed)(int first, int last, double *seconds);
-  /** Name the operations in between for a profiler; ranges nest. NULL without a profiler. */
+  /** Name the operations in between for a profiler; ranges nest. They are ignored while a graph is
+   *  captured, where no operation runs. NULL: there are no ranges. */
   void (*range_begin)(const char *name);
   void (*range_end)(void);
 } mg_backend_profile_t;

@@ -19,6 +19,11 @@ const char *mg_time_key(mg_time_t time, char key[MG_TIME_KEY_SIZE]) {
   return key;
 }
 
+const char *mg_range_name(mg_time_t time, int level, char name[MG_RANGE_NAME_SIZE]) {
+  snprintf(name, MG_RANGE_NAME_SIZE, "%s %d", mg_time_name(time), level);
+  return name;
+}
+
 double mg_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -27,6 +27,12 @@ enum { MG_TIME_KEY_SIZE = 32 };
  *  @return key */
 const char *mg_time_key(mg_time_t time, char key[MG_TIME_KEY_SIZE]);
 
+enum { MG_RANGE_NAME_SIZE = 32 };
+
+/** Name of an operation of a level for profilers: that of the operation, a blank and the level.
+ *  @return name */
+const char *mg_range_name(mg_time_t time, int level, char name[MG_RANGE_NAME_SIZE]);
+
 /** Messages and bytes that this rank sent on a level, and reductions over ranks that it joined.
  *
  *  All data for one rank in one exchange counts as one message, even if it is split. */

@@ -131,6 +131,7 @@ mg_status_t mg_cuda_array_follow(void *stream, bool *captured) {
                                   "the capture before other calls");
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.forked, (cudaStream_t)stream));
   MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.stream, mg_cuda.forked, 0));
+  mg_cuda.captures = *captured;
   return MG_OK;
 }
 

@@ -36,6 +36,7 @@ struct mg_cuda_state_t {
   mg_cuda_stream_state_t stream_state;
   bool dependent_launches;            /**< programmatic dependent launch is available
                                          (dependent_launch.h) */
+  bool captures;                      /**< a graph is being captured: nothing runs */
   bool exchange_beside;               /**< the last launch is an exchange beside which the next may
                                          run */
   unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */

@@ -47,10 +47,10 @@ mg_status_t mg_cuda_event_timers_elapsed(int first, int last, double *seconds) {
 
 #ifdef HAVE_NVTX
 void mg_cuda_range_begin(const char *name) {
-  (void)nvtxRangePushA(name);
+  if (!mg_cuda.captures) (void)nvtxRangePushA(name);
 }
 
 void mg_cuda_range_end(void) {
-  (void)nvtxRangePop();
+  if (!mg_cuda.captures) (void)nvtxRangePop();
 }
 #endif

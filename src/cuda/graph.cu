@@ -9,6 +9,7 @@ struct mg_graph {
 
 mg_status_t mg_cuda_graph_begin(void) {
   MG_CUDA_TRY(cudaStreamBeginCapture(mg_cuda.stream, cudaStreamCaptureModeThreadLocal));
+  mg_cuda.captures = true;
   return MG_OK;
 }
 
@@ -17,6 +18,7 @@ mg_status_t mg_cuda_graph_end(mg_graph_t **out) {
   *out = nullptr;
   mg_cuda.stream = mg_cuda.streams[0]; /* needed after an error between fork and join */
   mg_cuda.stream_state = MG_CUDA_ONE_STREAM;
+  mg_cuda.captures = false;
   MG_CUDA_TRY(cudaStreamEndCapture(mg_cuda.stream, &captured));
   mg_graph_t *graph = new (std::nothrow) mg_graph_t();
   cudaError_t error = graph ? cudaGraphInstantiateWithFlags(&graph->executable, captured, 0)

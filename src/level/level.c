@@ -232,6 +232,18 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   return mg_exchange_create(&spec, coarse_end, image_end, h->transports, &level->scatter);
 }
 
+/* Name the operations of all levels for profilers. */
+static void name_ranges(mg_hierarchy_t *h) {
+  const mg_backend_profile_t *ranges = NULL;
+  for (int l = 0; l < h->n_levels && !ranges; l++)
+    if (h->level[l].backend->profile.range_begin) ranges = &h->level[l].backend->profile;
+  for (int l = 0; l < h->n_levels; l++) {
+    h->level[l].ranges = ranges;
+    for (int t = 0; t < MG_N_TIMES; t++)
+      mg_range_name((mg_time_t)t, l, h->level[l].range_name[t]);
+  }
+}
+
 static mg_status_t create_levels(mg_hierarchy_t *h, const mg_hierarchy_t *outer) {
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
@@ -240,6 +252,7 @@ static mg_status_t create_levels(mg_hierarchy_t *h, const mg_hierarchy_t *outer)
     level->backend = backend_of(level->plan);
     level->has_image = l + 1 < h->n_levels && !level->plan->nests_coarse;
   }
+  name_ranges(h);
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(create_stores(h, &h->level[l], outer && l < outer->n_levels ? &outer->level[l] : NULL));
   return MG_OK;

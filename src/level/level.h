@@ -85,6 +85,9 @@ typedef struct {
   double lambda_max; /**< Gershgorin bound of Dinv A */
   mg_timers_t timers;
   mg_profile_t *profile; /**< NULL unless profiling */
+  /* Ranges that external profilers see. On CPU levels, too, they are those of the GPU's backend. */
+  const mg_backend_profile_t *ranges; /**< NULL: no backend of the hierarchy marks ranges */
+  char range_name[MG_N_TIMES][MG_RANGE_NAME_SIZE]; /**< such as "smooth 0" */
 } mg_level_t;
 
 /** Kinds of cycle in a solve: the first cycle, from a zero guess, and the later cycles with --rtol.

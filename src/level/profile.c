@@ -44,26 +44,24 @@ static mg_status_t begin_on_device(mg_profile_t *p, mg_level_t *level, mg_span_t
 }
 
 mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span) {
-  const mg_backend_t *backend = level->backend;
   *span = (mg_span_t){.time = time, .nested = level->timers.open++ > 0, .timer = BY_CLOCK};
-  if (backend->profile.range_begin) backend->profile.range_begin(mg_time_name(time));
-  if (level->profile && backend->profile.timer_record)
+  if (level->ranges) level->ranges->range_begin(level->range_name[time]);
+  if (level->profile && level->backend->profile.timer_record)
     return begin_on_device(level->profile, level, span);
   span->start = mg_now();
   return MG_OK;
 }
 
 mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span) {
-  const mg_backend_t *backend = level->backend;
   level->timers.open--;
-  if (backend->profile.range_end) backend->profile.range_end();
+  if (level->ranges) level->ranges->range_end();
   if (span->timer == NOT_TIMED) return MG_OK;
   if (span->timer == BY_CLOCK) {
     mg_timers_add(&level->timers, span->time, mg_now() - span->start, span->nested);
     return MG_OK;
   }
   level->profile->depth--;
-  return backend->profile.timer_record(span->timer + 1);
+  return level->backend->profile.timer_record(span->timer + 1);
 }
 
 /* The backend with event timers; there is at most one. */

@@ -16,7 +16,7 @@ typedef struct {
 } mg_span_t;
 
 /** Begin and end the timing of an operation of a level. External profilers see it under the timer's
- *  name.
+ *  name and the level's number.
  *  @return MG_OK, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span);
 MG_MUST_CHECK mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span);

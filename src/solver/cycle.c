@@ -124,13 +124,12 @@ mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *
   const mg_backend_t *backend = level->backend;
   if (h->low && kind == MG_KIND_NEXT && h->residual_level != top)
     MG_TRY(mg_mixed_residual(h, top, NULL));
-  if (backend->profile.range_begin)
-    backend->profile.range_begin(kind == MG_KIND_FIRST ? "first cycle" : "cycle");
+  if (level->ranges) level->ranges->range_begin(kind == MG_KIND_FIRST ? "first cycle" : "cycle");
   if (h->graph[top][kind] && !h->captured && !h->profile && !diverged && h->low_scale == 1.0)
     MG_TRY(backend->graph.launch(h->graph[top][kind]));
   else
     MG_TRY(mg_cycle_by_operations(h, top, kind, diverged));
-  if (backend->profile.range_end) backend->profile.range_end();
+  if (level->ranges) level->ranges->range_end();
   h->residual_level = -1;
   return mg_set_mean(level, MG_U, kind == MG_KIND_PRECONDITION ? 0.0 : h->params.mean);
 }

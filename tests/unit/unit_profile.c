@@ -1,13 +1,15 @@
 /* Profiling: a backend with event timers records the same calls as one timed on the host. No
  * call is lost, however many there are. Timers are paired and read only after a wait, and none
- * are used without profiling. The benchmark creates event timers and captured graphs before it
- * solves. The backend here is the CPU's, with event timers simulated by a counter. */
+ * are used without profiling. Profilers see a range for each operation, with its name and level.
+ * The benchmark creates event timers and captured graphs before it solves. The backend here is the
+ * CPU's, with event timers simulated by a counter. */
 #include "level/profile.h"
 #include "run/benchmark.h"
 #include "solver/problem.h"
 #include "solver/solve.h"
 #include "tests/lib/fixture.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_STAMPS = 100000 };
 static struct {
@@ -72,6 +74,58 @@ static void test_long_operation(mg_hierarchy_t *h) {
   CHECK_INT(t->calls[MG_TIME_RESIDUAL], 1);
   CHECK(t->calls[MG_TIME_SMOOTH] > 4096 && t->calls[MG_TIME_SMOOTH] < N);
   CHECK(t->seconds[MG_TIME_BOTTOM] > 2.0 * (double)t->calls[MG_TIME_SMOOTH]);
+}
+
+/* Ranges that a profiler sees: number per level and operation, and of cycles. */
+static struct {
+  int depth, cycles, unknown;
+  int n[MG_MAX_LEVELS][MG_N_TIMES];
+} seen;
+
+static void range_begin(const char *name) {
+  char wanted[MG_RANGE_NAME_SIZE];
+  int found = 0;
+  for (int l = 0; l < MG_MAX_LEVELS; l++)
+    for (int t = 0; t < MG_N_TIMES; t++)
+      if (strcmp(name, mg_range_name((mg_time_t)t, l, wanted)) == 0) {
+        seen.n[l][t]++;
+        found++;
+      }
+  if (strcmp(name, "first cycle") == 0) {
+    CHECK_INT(seen.depth, 0);
+    seen.cycles++;
+    found++;
+  }
+  seen.unknown += found != 1;
+  seen.depth++;
+}
+
+static void range_end(void) {
+  seen.depth--;
+  CHECK(seen.depth >= 0);
+}
+
+/* Every timed operation is a range, also on levels of a backend without ranges: CPU levels. */
+static void test_ranges(mg_hierarchy_t *h, double f_norm) {
+  const mg_backend_profile_t ranges = {.range_begin = range_begin, .range_end = range_end};
+  char name[MG_RANGE_NAME_SIZE];
+  CHECK(strcmp(mg_range_name(MG_TIME_HALO, 3, name), "halo exchange 3") == 0);
+  for (int l = 0; l < h->n_levels; l++) {
+    CHECK(!h->level[l].ranges);
+    h->level[l].ranges = &ranges;
+  }
+  MUST(mg_profile_begin(h));
+  solve(h, f_norm);
+  MUST(mg_profile_end(h));
+  for (int l = 0; l < h->n_levels; l++) {
+    for (int t = 0; t < MG_N_TIMES; t++)
+      CHECK_INT(seen.n[l][t], h->level[l].timers.calls[t]);
+    h->level[l].ranges = NULL;
+  }
+  CHECK(seen.n[0][MG_TIME_SMOOTH] > 0 && seen.n[h->n_levels - 1][MG_TIME_BOTTOM] > 0);
+  CHECK_INT(seen.cycles, 1);
+  CHECK_INT(seen.depth, 0);
+  CHECK_INT(seen.unknown, 0);
 }
 
 /* Requests to a backend that captures graphs. */
@@ -169,6 +223,7 @@ int main(int argc, char **argv) {
   MUST(mg_profile_end(h));
   for (int l = 0; l < h->n_levels; l++)
     plain[l] = h->level[l].timers;
+  test_ranges(h, f_norm);
 
   mg_backend_t stamped = mg_backend_cpu;
   stamped.queue.wait = wait_for_stamps;
