@@ -43,7 +43,11 @@ if "$PYTHON" -c '' 2>/dev/null; then
   cat "$dir/out"
   mkdir "$dir/source" "$dir/bin"
   ln -s "$HPGMG_FV" "$dir/bin/hpgmg-fv"
-  holds "$PYTHON" "$spack" phases "$recipe" "$dir/source" "$dir"
+  mkdir -p "$dir/share/hpgmg-fv"
+  ln -s "$abs_top_srcdir/scripts" "$dir/share/hpgmg-fv/scripts"
+  variants=
+  if have_feature jansson; then variants=+jansson; fi
+  holds "$PYTHON" "$spack" phases "$recipe" "$dir/source" "$dir" "$variants"
   hdf5=$(echo /usr/lib/*-linux-gnu/hdf5/openmpi)
   mpi=$(command -v mpicc || true)
   mpi=${mpi%/bin/mpicc}

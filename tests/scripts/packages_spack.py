@@ -5,8 +5,9 @@ packages_spack.py options RECIPE CONFIGURE
     libraries that it depends on, and that configure accepts each option.
 packages_spack.py args RECIPE SPEC NAME=DIR...
     Print the arguments of configure, one per line, if the package NAME is in DIR.
-packages_spack.py phases RECIPE SOURCE PREFIX
-    Run the other methods of the recipe. SOURCE is an empty folder; PREFIX has the program.
+packages_spack.py phases RECIPE SOURCE PREFIX SPEC
+    Run the other methods of the recipe. SOURCE is an empty folder; PREFIX has the program, built
+    with the variants SPEC, and its scripts.
 
 The names that a recipe imports from Spack are mocked below, in the modules of Spack 0.2x and in
 those of 1.x. Versions and the concretizer are not modeled.
@@ -277,20 +278,25 @@ def options(path, configure):
         raise Bad("too few specs or arguments")
 
 
-def print_args(path, text, prefixes):
-    recipe = Recipe(path, "1.x")
+def spec_of(recipe, text, prefixes=None):
+    """The spec with the variants in `text` and no others."""
     values = {
         name: False
         for name, (v, when) in recipe.variants.items()
         if v == (True, False) and not when
     }
     values.update(constraints(text))
-    print("\n".join(recipe.instance(Spec(recipe, values, prefixes)).configure_args()))
+    return Spec(recipe, values, prefixes)
 
 
-def phases(path, source, prefix):
+def print_args(path, text, prefixes):
+    recipe = Recipe(path, "1.x")
+    print("\n".join(recipe.instance(spec_of(recipe, text, prefixes)).configure_args()))
+
+
+def phases(path, source, prefix, text):
     recipe = Recipe(path, "0.2x")
-    package = recipe.instance(None)
+    package = recipe.instance(spec_of(recipe, text))
     package.stage = types.SimpleNamespace(source_path=source)
     package.prefix = Prefix(prefix)
 
@@ -316,15 +322,17 @@ def phases(path, source, prefix):
     package.test_verify()
     broken = os.path.join(source, "bin")
     os.makedirs(broken)
-    with open(os.path.join(broken, "hpgmg-fv"), "w", encoding="utf-8") as file:
-        file.write("#!/bin/sh\necho VERIFICATION: FAILED\n")
-    os.chmod(os.path.join(broken, "hpgmg-fv"), 0o755)
     package.prefix = Prefix(source)
-    try:
-        package.test_verify()
-        raise Bad("test_verify accepts a failed verification")
-    except AssertionError:
-        pass
+    for verdict, validity in (("FAILED", "VALID"), ("PASSED", "INVALID")):
+        with open(os.path.join(broken, "hpgmg-fv"), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n")
+            file.write(f"echo VERIFICATION: {verdict}\necho FOM: 1e9 DOF/s {validity} class=open\n")
+        os.chmod(os.path.join(broken, "hpgmg-fv"), 0o755)
+        try:
+            package.test_verify()
+            raise Bad(f"test_verify accepts {verdict}, {validity}")
+        except AssertionError:
+            pass
 
     for path in ("lib64/libhpgmg.so", "lib64/libhpgmg.a", "include/hpgmg.h"):
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -351,4 +359,5 @@ def main():
         sys.exit(f"packages_spack: {bad}")
 
 
-main()
+if __name__ == "__main__":
+    main()

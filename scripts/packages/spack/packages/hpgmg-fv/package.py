@@ -1,6 +1,7 @@
 # Spack recipe of hpgmg-fv for Spack 0.21.3 to 1.x; docs/packages.md explains its use.
 # ruff: noqa: F403, F405 (Spack adds `make` and others to this module)
 import os
+import re
 
 from spack.package import *
 
@@ -34,6 +35,8 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
     depends_on("autoconf@2.71:", type="build")
     depends_on("automake@1.16:", type="build")
 
+    # For the installed scripts: check-result, scaling, bind-report, plot.py.
+    depends_on("python@3.9:", type="run")
     depends_on("mpi", when="+mpi")
     # A static HDF5 would need its dependencies on the link line. HDF5 must match the use of MPI.
     depends_on("hdf5@1.10.2:+shared+mpi", when="+hdf5+mpi")
@@ -92,7 +95,14 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
             make("check-fast")
 
     def test_verify(self):
-        """solve a small problem and verify it"""
+        """solve a small problem; check the verification and the figure of merit"""
         program = which(self.prefix.bin.join("hpgmg-fv"), required=True)
-        out = program("4", "1", "--verify-only", output=str.split, error=str.split)
+        options = ["5", "1", "--rtol=1e-8", "--min-time=0"]
+        if self.spec.satisfies("+jansson"):
+            options += ["--json=report.json"]
+        out = program(*options, output=str.split, error=str.split)
         assert "VERIFICATION: PASSED" in out
+        assert re.search(r"^FOM: \S+ DOF/s VALID ", out, re.M)
+        if self.spec.satisfies("+jansson"):
+            scripts = self.prefix.share.join("hpgmg-fv").join("scripts")
+            which(scripts.join("check-result"), required=True)("report.json")
