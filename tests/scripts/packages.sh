@@ -206,10 +206,12 @@ reframe() {
   checks=$((checks + 1))
   for setting in "$@"; do settings+=(-S "$setting"); done
   rm -rf "$dir/reframe"
-  TMPDIR=$dir "$REFRAME" --nocolor --prefix="$dir/reframe" -C "$packages/reframe/settings.py" -c "$file" -n "$name" -r \
-    "${settings[@]}" >"$dir/out" 2>&1 || rc=$?
+  TMPDIR=$dir "$REFRAME" --nocolor --prefix="$dir/reframe" -C "$site" -c "$file" -n "$name" -r "${settings[@]}" \
+    >"$dir/out" 2>&1 || rc=$?
   if test "$rc" -ne "$want"; then complain "reframe $name $*: exit code $rc, not $want: $(tail -n 40 "$dir/out")"; fi
 }
+
+site=$packages/reframe/settings.py
 
 # liar EXPRESSION: make a program that edits its report with sed EXPRESSION.
 liar() {
@@ -229,7 +231,7 @@ elif ! have_feature jansson; then
 else
   reframe 0 "$ours" hpgmg_fv_installed "${small[@]}" program="$HPGMG_FV"
   says 'PASSED .* Ran 2/2 test case'
-  for size in h 2h 4h; do
+  for size in h 2h 4h fom; do
     test "$(grep -cE "^P: $size: [0-9.e+]+ DOF/s" "$dir/out")" -eq 2 || complain "no speeds at $size: $(cat "$dir/out")"
   done
   if have_mpi; then
@@ -252,8 +254,9 @@ s/"backend": "cpu"/"backend": "guard"/|run.backend is guard, not cpu
 s/"solves": \[/"others": [/|report.json is an incomplete report
 s/[{]/(/|no report of hpgmg-fv
 END
-  reframe 1 "$ours" hpgmg_fv_installed log2_box_dim=5 min_time=0.01 program="$HPGMG_FV"
-  says 'Reason: sanity error: figure of merit invalid, class double: 0.0[0-9]* s of timed solves at [0-9]*\^3, '
+  # Too small a grid for the class.
+  reframe 1 "$ours" hpgmg_fv_installed log2_box_dim=4 min_time=0.01 program="$HPGMG_FV"
+  says 'Reason: sanity error: figure of merit invalid, class double: class double requires a grid of at least 64\^3'
   reframe 0 "$ours" hpgmg_fv_installed "${small[@]}" program="$dir/nowhere"
   says "$dir/nowhere not found; load its module"
   says ' 2 skipped'
@@ -266,14 +269,27 @@ END
   grep -q 'reference = ' site.py || complain 'no test with references in docs/packages.md'
   sed -i "s|^    modules = .*|    program = '$HPGMG_FV'|; s|^    log2_box_dim = .*|    log2_box_dim = 5|" site.py
   sed -i 's/^    num_tasks = .*/    num_tasks = 1/; s/^    num_cpus_per_task = .*/    num_cpus_per_task = 1/' site.py
-  sed 's/"h": ([0-9.e]*/"h": (1.0/; s/cluster:cpu/here:local/' site.py >reached.py
-  sed 's/"h": ([0-9.e]*/"h": (1.0e30/; s/cluster:cpu/here:local/' site.py >missed.py
+  sed 's/"fom": ([0-9.e]*/"fom": (1.0/; s/cluster:cpu/here:local/' site.py >reached.py
+  sed 's/"fom": ([0-9.e]*/"fom": (1.0e30/; s/cluster:cpu/here:local/' site.py >missed.py
   export PYTHONPATH=$packages/reframe
   reframe 0 "$dir/reached.py" our_hpgmg_fv min_time=0
   says 'PASSED .* Ran 1/1 test case'
   reframe 1 "$dir/missed.py" our_hpgmg_fv min_time=0
-  says 'performance error: failed to meet reference.*: h='
+  says 'performance error: failed to meet reference.*: fom='
   unset PYTHONPATH
+  # The references of the settings apply to the runs that they describe: one is reached, the other is not.
+  sed 's/"slurm"/"local"/; s/"srun"/"local"/; s/"login[^"]*"/".*"/' "$packages/reframe/cluster.py" >cluster.py
+  grep -q 'reference(3.1e7, operator="fv2", log2_box_dim=7, num_tasks=2)' cluster.py || complain 'cluster.py changed'
+  sed -i 's/reference(3.1e7.*/reference(1.0, operator="fv2", log2_box_dim=5),/; T; p; s/1.0,/1e30,/; s/fv2/fv4/' \
+    cluster.py
+  site=$dir/cluster.py
+  export RFM_SYSTEM=cluster:cpu
+  reframe 1 "$ours" hpgmg_fv_installed "${small[@]}" program="$HPGMG_FV"
+  says '^P: fom: .* \(r:1.0, l:-0.1, u:None\)'
+  says 'FAILED .* Ran 2/2 test case.*1 failure'
+  says 'performance error: failed to meet reference.*: fom='
+  unset RFM_SYSTEM
+  site=$packages/reframe/settings.py
 
   if test "${PACKAGES_BUILD-yes}" = no; then
     left_out 'hpgmg_fv_built of ReFrame: PACKAGES_BUILD is no'
