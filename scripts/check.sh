@@ -221,18 +221,19 @@ python_from_pypi() {
   "${pip[@]}" ruff==0.17.6 || true
 }
 
-# Install ReFrame into the same environment and set REFRAME.
+# Install ReFrame and EasyBuild, for tests/scripts/packages.sh, into the same environment and set REFRAME.
 reframe_environment() {
-  local folder=$work/python
-  if [[ ! -x $folder/bin/reframe ]]; then
-    say 'pip install reframe-hpc'
-    if ! timeout 300 "$folder/bin/python" -m pip install --quiet --disable-pip-version-check reframe-hpc \
-      >"$work/reframe.log" 2>&1; then
-      say "without ReFrame: $(tail -n 1 "$work/reframe.log")"
-      return 0
-    fi
-  fi
-  export REFRAME=$folder/bin/reframe
+  if pip_install reframe reframe-hpc; then export REFRAME=$work/python/bin/reframe; fi
+}
+easybuild_environment() { pip_install eb easybuild-framework easybuild-easyblocks || true; }
+# pip_install COMMAND PACKAGE...: install packages that have COMMAND.
+pip_install() {
+  local folder=$work/python command=$1
+  shift
+  [[ ! -x $folder/bin/$command ]] || return 0
+  say "pip install $*"
+  timeout 300 "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@" \
+    >"$work/$command.log" 2>&1 || { say "without $*: $(tail -n 1 "$work/$command.log")" && return 1; }
 }
 
 # Debian's packages of Lmod and Environment Modules conflict: unpack the latter and use its script.
@@ -354,6 +355,7 @@ optional '[ -d /usr/include/hypre ]' libhypre-dev
 optional have_petsc petsc-dev
 [[ -n ${MODULES_CMD-} ]] || environment_modules
 [[ -n ${REFRAME-} ]] || reframe_environment
+easybuild_environment
 if [[ $quick == no ]]; then
   # Conflicts with python3-vtk9.
   have_paraview() { have_command pvpython && have_command xvfb-run; }

@@ -67,6 +67,22 @@ else
   left_out "Spack: no $PYTHON"
 fi
 
+# decides WHO: WHO passes the --with options on stdin to configure. It accepts them, and there are no others but
+# --with-cuda-arch without a GPU. WHO must decide all libraries, because configure would search for the others.
+decides() {
+  local options
+  grep -oE -- '--with-[a-z0-9-]+(=no)?' | sort -u >options
+  if grep -q -- '--with-cuda=no' options; then echo '--with-cuda-arch' >>options; fi
+  sed 's/=no//' options | sort -u >decided
+  test "$(wc -l <decided)" -ge 8 || complain "$1 configures with $(cat decided)"
+  mapfile -t options <decided
+  holds "$abs_top_srcdir/configure" --enable-option-checking=fatal "${options[@]/%/=x}" --help
+  grep -oE -- '^ +--with-[a-z0-9-]+' "$dir/out" | tr -d ' ' | sort -u >known
+  test "$(wc -l <known)" -ge 8 || complain "configure --help has $(cat known)"
+  comm -23 known decided >undecided
+  if test -s undecided; then complain "$1 does not decide $(tr '\n' ' ' <undecided)"; fi
+}
+
 # --- Apptainer -------------------------------------------------------------------------------------
 
 # section NUMBER NAME: the script of section %NAME in stage NUMBER of the definition.
@@ -88,16 +104,9 @@ for script in post-1 post-2 test run; do
   if command -v shellcheck >/dev/null; then holds shellcheck $script.sh; fi
 done
 command -v shellcheck >/dev/null || left_out 'shellcheck of the definition'
-# configure accepts all options in the definition, and its packages are those listed in README.md.
-sed -n '/configure/,/[^\\]$/p' post-1.sh | grep -oE -- '--with-[a-z0-9-]+' | sort -u >options
-test "$(wc -l <options)" -ge 8 || complain "the definition configures with $(cat options)"
-mapfile -t options <options
-holds "$abs_top_srcdir/configure" --enable-option-checking=fatal "${options[@]/%/=x}" --help
-# The definition decides every --with option. configure could find a library that only the first stage has.
-grep -oE -- '^ +--with-[a-z0-9-]+' "$dir/out" | tr -d ' ' | sort -u >known
-test "$(wc -l <known)" -ge 8 || complain "configure --help has $(cat known)"
-comm -23 known options >undecided
-if test -s undecided; then complain "the definition does not decide $(tr '\n' ' ' <undecided)"; fi
+# configure could find a library that only the first stage has.
+sed -n '/configure/,/[^\\]$/p' post-1.sh | decides 'the definition'
+# Its packages are those listed in README.md.
 sed -n '/apt-get install gcc make/,/[^\\]$/p' "$abs_top_srcdir/README.md" | grep -oE '[a-z0-9]+(-[a-z0-9]+)*' |
   grep -vxE 'sudo|apt-get|install' >wanted
 test "$(wc -l <wanted)" -ge 8 || complain "README.md installs $(cat wanted)"
@@ -196,6 +205,33 @@ if test -n "$tcl" && command -v tclsh >/dev/null; then
 else
   left_out 'the module for Environment Modules: no environment-modules'
 fi
+
+# --- EasyBuild -------------------------------------------------------------------------------------
+
+# EasyBuild reads the easyconfigs; configure accepts the options, and `make install` above installed the files.
+for file in "$packages"/easybuild/*.eb; do
+  name=$(basename "$file") rc=0
+  if test -z "$lmod" || ! "$PYTHON" -c 'import easybuild.framework, easybuild.easyblocks' 2>/dev/null; then
+    left_out "$name: no EasyBuild or no lmod"
+    continue
+  fi
+  checks=$((checks + 1))
+  "$PYTHON" "$abs_top_srcdir/tests/scripts/packages_easybuild.py" "$file" "$lmod" >config 2>err || rc=$?
+  if test "$rc" -ne 0; then complain "$name: $(tail -n 3 err)"; fi
+  sed -n 's/^option //p' config | decides "$name"
+  test "$(grep -cE '^(file|dir) ' config)" -ge 6 || complain "$name: checks $(cat config)"
+  while read -r kind path; do
+    case $kind in
+    file) test -f "$prefix/$path" || complain "$name: make install makes no $path" ;;
+    dir) test -d "$prefix/$path" || complain "$name: make install makes no $path" ;;
+    esac
+  done <config
+  grep -qx 'command mpirun -n 1 hpgmg-fv 5 1 --verify-only' config || complain "$name: commands $(cat config)"
+done
+version_of() { sed -n "s/^version = '\(.*\)'/\1/p" "$1"; }
+for file in "$packages"/easybuild/*.eb; do
+  test "$(version_of "$file")" = "$version" || complain "$file is of another version than $version"
+done
 
 # --- ReFrame ---------------------------------------------------------------------------------------
 
