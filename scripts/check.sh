@@ -341,7 +341,8 @@ optional 'have_command patch' patch
 optional 'have_command cmake' cmake
 # For tests/api/fortran.sh and installcheck.
 optional 'have_command gfortran' gfortran
-# For tests/scripts/packages.sh.
+# For tests/scripts/packages.sh and packages_fom.sh.
+optional 'have_command jube' jube
 have_lmod() { compgen -G '/usr/share/lmod/*/libexec/lmod' >/dev/null; }
 optional have_lmod lmod
 optional 'have_command tclsh' tcl
