@@ -3,6 +3,7 @@
 #   Spack       configure accepts every option that the recipe may pass, and the recipe decides all libraries
 #   Apptainer   the definition's scripts are valid, and it installs the packages listed in README.md
 #   modules     Lmod ($LMOD_CMD) and Environment Modules ($MODULES_CMD) load the modules of `make install`
+#   EasyBuild   $PYTHON's EasyBuild reads the easyconfigs, and their options and files are those of this version
 #   ReFrame     $REFRAME (default: from PATH) runs the tests on this machine and detects wrong reports; with
 #               PACKAGES_BUILD=no, only with the present build
 # A part whose tool is missing is skipped with a message.
