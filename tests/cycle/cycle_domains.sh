@@ -20,8 +20,8 @@ check() {
   solo "$PYTHON" "$abs_top_srcdir/tests/cycle/$script.py" "$HPGMG_FV" "$@" || complain "$script $*"
 }
 
-check cycle_domains random "$((${CASES:-200} * 3 / 5))" "${SEED:-37}"
-check cycle_domains files "$((${CASES:-200} / 5))" "${SEED:-37}"
+check cycle_domains random "$((${CASES:-120} * 3 / 5))" "${SEED:-37}"
+check cycle_domains files "$((${CASES:-120} / 5))" "${SEED:-37}"
 # The last case: norms on several ranks and on the guard backend equal those of one rank.
 digits() {
   # shellcheck disable=SC2046 # words
@@ -37,7 +37,7 @@ if have_mpi; then
     test "$got" = "$want" || complain "$(cat case.txt) on $how: $got, not $want"
   done
 fi
-check cycle_domains permuted "$((${CASES:-200} / 5))" "${SEED:-37}"
+check cycle_domains permuted "$((${CASES:-120} / 5))" "${SEED:-37}"
 OMP_NUM_THREADS=1 check cycle_domains symmetric
 check cycle_domains changed
 check cycle_domains_order
