@@ -162,4 +162,12 @@ MG_MUST_CHECK mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, co
 /** Wait for all messages in flight, then reset the list for reuse. */
 MG_MUST_CHECK mg_status_t mg_requests_wait(mg_requests_t *requests);
 
+/** Wait for all messages in flight, but at most `seconds`. If some have not arrived by then, they
+ *  stay in flight: their memory must stay valid, and the program can only abort.
+ *  @pre   no message is empty or exceeds 1 GiB
+ *  @param[out] arrived  for each message, in the order in which they were started
+ *  @return MG_OK, also if some have not arrived; MG_ERR_COMM */
+MG_MUST_CHECK mg_status_t mg_requests_wait_at_most(mg_requests_t *requests, double seconds,
+                                                   bool *arrived);
+
 #endif

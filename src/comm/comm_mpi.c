@@ -10,6 +10,7 @@
 #ifdef HAVE_MPI_EXT_H
 #include <mpi-ext.h>
 #endif
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -395,4 +396,25 @@ mg_status_t mg_requests_wait(mg_requests_t *requests) {
   TRY_MPI(MPI_Waitall(requests->n, requests->request, MPI_STATUSES_IGNORE));
   requests->n = 0;
   return MG_OK;
+}
+
+mg_status_t mg_requests_wait_at_most(mg_requests_t *requests, double seconds, bool *arrived) {
+  const double start = MPI_Wtime(), busy_seconds = 0.1;
+  const struct timespec nap = {0, 1000000};
+  for (;;) {
+    int left = 0;
+    for (int r = 0; r < requests->n; r++) {
+      int done = 0; /* also 1 for a message that arrived before */
+      TRY_MPI(MPI_Test(&requests->request[r], &done, MPI_STATUS_IGNORE));
+      arrived[r] = done != 0;
+      left += !arrived[r];
+    }
+    if (left == 0) requests->n = 0;
+    const double waited = MPI_Wtime() - start;
+    if (left == 0 || waited > seconds) return MG_OK;
+    if (waited < busy_seconds)
+      sched_yield();
+    else
+      nanosleep(&nap, NULL);
+  }
 }

@@ -192,3 +192,10 @@ mg_status_t mg_requests_wait(mg_requests_t *requests) {
   (void)requests;
   return MG_OK;
 }
+
+mg_status_t mg_requests_wait_at_most(mg_requests_t *requests, double seconds, bool *arrived) {
+  (void)requests;
+  (void)seconds;
+  (void)arrived;
+  return MG_OK;
+}
