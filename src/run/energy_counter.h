@@ -77,6 +77,12 @@ void mg_nvml_find(const unsigned char uuid[16], mg_counters_t *counters);
 /** Read NVML's counter. @pre mg_nvml_find found it */
 bool mg_nvml_read(const mg_counter_t *counter, uint64_t *value, char why[MG_ENERGY_WHY]);
 
+/** PCI address of the GPU of NVML's counter ("00000000:18:00.0"), and the current clock of its SMs
+ * in MHz. @pre mg_nvml_find found it
+ *  @return false: unknown */
+bool mg_nvml_pci(const mg_counter_t *counter, char *address, int size);
+bool mg_nvml_sm_clock(const mg_counter_t *counter, double *mhz);
+
 /** Unload the library; no effect if it is not loaded. */
 void mg_nvml_close(void);
 

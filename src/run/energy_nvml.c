@@ -92,6 +92,35 @@ bool mg_nvml_read(const mg_counter_t *counter, uint64_t *value, char why[MG_ENER
   return check("nvmlDeviceGetTotalEnergyConsumption", code, why);
 }
 
+/* nvmlPciInfo_t of version 3. */
+typedef struct {
+  char legacy[16];
+  unsigned domain, bus, device, ids, subsystem;
+  char address[32];
+} pci_info_t;
+
+bool mg_nvml_pci(const mg_counter_t *counter, char *address, int size) {
+  char why[MG_ENERGY_WHY];
+  int (*get)(void *device, pci_info_t *info);
+  pci_info_t info = {.address = ""};
+  if (!find_symbol("nvmlDeviceGetPciInfo_v3", &get, why) || get(counter->device, &info) != 0)
+    return false;
+  snprintf(address, (size_t)size, "%.31s", info.address);
+  return address[0] != '\0';
+}
+
+bool mg_nvml_sm_clock(const mg_counter_t *counter, double *mhz) {
+  enum { SM_CLOCK = 1 };
+  char why[MG_ENERGY_WHY];
+  int (*get)(void *device, int kind, unsigned *mhz);
+  unsigned clock = 0;
+  if (!find_symbol("nvmlDeviceGetClockInfo", &get, why) ||
+      get(counter->device, SM_CLOCK, &clock) != 0)
+    return false;
+  *mhz = clock;
+  return true;
+}
+
 void mg_nvml_close(void) {
   if (!nvml.library) return;
   (void)nvml.shutdown();

@@ -1,6 +1,7 @@
 /* A library with the functions of NVML that src/run/energy_nvml.c uses (HPGMG_NVML). The file
  * $NVML_FOLDER/UUID is the energy counter of a GPU in mJ; each read adds NVML_STEP, which may be
- * negative. With NVML_FAIL=FUNCTION that function returns error 999. */
+ * negative. The PCI address ends with the UUID, and the SM clock is 1500 MHz. With
+ * NVML_FAIL=FUNCTION that function returns error 999. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@ int nvmlInit_v2(void);
 int nvmlShutdown(void);
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **device);
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules);
+int nvmlDeviceGetClockInfo(void *device, int kind, unsigned *mhz);
+int nvmlDeviceGetPciInfo_v3(void *device, void *info);
 const char *nvmlErrorString(int code);
 
 enum { OK = 0, NOT_FOUND = 6, UNKNOWN = 999 };
@@ -60,4 +63,23 @@ int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millij
   if (!file) return UNKNOWN;
   fprintf(file, "%lld\n", value + (step ? atoll(step) : 0));
   return fclose(file) == 0 ? OK : UNKNOWN;
+}
+
+int nvmlDeviceGetClockInfo(void *device, int kind, unsigned *mhz) {
+  enum { SM = 1 };
+  (void)device;
+  *mhz = kind == SM ? 1500 : 2000;
+  return fails("nvmlDeviceGetClockInfo");
+}
+
+int nvmlDeviceGetPciInfo_v3(void *device, void *info) {
+  const char *path = ((const device_t *)device)->path;
+  struct {
+    char legacy[16];
+    unsigned numbers[5];
+    char address[32];
+  } pci = {"", {0}, ""};
+  snprintf(pci.address, sizeof pci.address, "00000000:%s:00.0", path + strlen(path) - 2);
+  memcpy(info, &pci, sizeof pci);
+  return fails("nvmlDeviceGetPciInfo_v3");
 }
