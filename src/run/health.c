@@ -1,0 +1,220 @@
+/* The steps of a health check over all ranks. Ranks answer to rank 0, which waits for a limited
+ * time, so a rank whose device or message hangs is found. */
+#include "run/health.h"
+#include "base/log.h"
+#include "device/device_select.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- answers to rank 0 ------------------------------------------------------------------------ */
+
+static mg_status_t wait_for_root(mg_requests_t *requests, double seconds) {
+  bool arrived[2];
+  MG_TRY(mg_requests_wait_at_most(requests, seconds, arrived));
+  if (arrived[0] && arrived[1]) return MG_OK;
+  const mg_status_t status =
+      mg_error(MG_ERR_DIVERGED, "health: rank 0 is missing: no answer within %g s", seconds);
+  mg_comm_abort(mg_status_exit_code(status));
+  return status;
+}
+
+/* Rank 0 receives the device of every rank. */
+static mg_status_t receive_answers(mg_requests_t *requests, double seconds, mg_health_t *health) {
+  mg_health_device_t *const device = health->device;
+  bool *arrived;
+  MG_TRY(mg_new(&arrived, health->n_ranks, "answers of ranks"));
+  mg_status_t status = MG_OK;
+  for (int r = 1; r < health->n_ranks && status == MG_OK; r++)
+    status = mg_comm_receive(requests, r, &device[r], sizeof *device);
+  if (status == MG_OK) status = mg_requests_wait_at_most(requests, seconds, arrived);
+  for (int r = 0; r < health->n_ranks && status == MG_OK; r++) {
+    device[r].answered = r == 0 || arrived[r - 1];
+    health->must_abort = health->must_abort || !device[r].answered;
+  }
+  free(arrived);
+  return status;
+}
+
+/* Rank 0 lets the others continue, if all have answered. */
+static mg_status_t release_others(mg_requests_t *requests, const mg_health_t *health) {
+  static char go;
+  for (int r = 1; r < health->n_ranks; r++)
+    MG_TRY(mg_comm_send(requests, r, &go, 1));
+  return mg_requests_wait(requests);
+}
+
+static mg_status_t collect_on_ranks(mg_health_t *health, double seconds) {
+  static char go;
+  const int rank = mg_comm_rank(mg_comm_world());
+  mg_requests_t *requests;
+  mg_status_t status;
+  MG_TRY(mg_requests_create(health->n_ranks, &requests));
+  if (rank == 0) {
+    status = receive_answers(requests, seconds, health);
+    if (status == MG_OK && health->must_abort) return MG_OK; /* messages may still arrive */
+    if (status == MG_OK) status = release_others(requests, health);
+  } else {
+    /* Rank 0 may be later than this one, and then waits for `seconds`. */
+    status = mg_comm_receive(requests, 0, &go, 1);
+    if (status == MG_OK)
+      status = mg_comm_send(requests, 0, &health->device[rank], sizeof *health->device);
+    if (status == MG_OK) status = wait_for_root(requests, 3.0 * seconds);
+  }
+  if (status == MG_OK) mg_requests_free(requests);
+  return status;
+}
+
+/* Collect the devices of all ranks on rank 0, which waits for `seconds`. If ranks are missing,
+ * must_abort is set on rank 0, and the others wait until rank 0 aborts them. */
+static mg_status_t collect(mg_health_t *health, double seconds) {
+  health->device[0].answered = true;
+  if (health->n_ranks == 1) return MG_OK;
+  const mg_status_t status = collect_on_ranks(health, seconds);
+  if (status != MG_OK) mg_comm_abort(mg_status_exit_code(status)); /* other ranks wait */
+  return status;
+}
+
+/* --- links ------------------------------------------------------------------------------------ */
+
+enum { LINK_BYTES = 16 << 20, LINK_REPEATS = 5 };
+
+/* One message from the previous rank, while another one goes to the next. */
+static mg_status_t exchange(mg_requests_t *requests, char *buffer, double limit,
+                            mg_health_device_t *device, double *seconds) {
+  const int rank = mg_comm_rank(mg_comm_world()), ranks = mg_comm_size(mg_comm_world());
+  bool arrived[2];
+  const double start = mg_now();
+  MG_TRY(mg_comm_receive(requests, (rank + ranks - 1) % ranks, buffer, LINK_BYTES));
+  MG_TRY(mg_comm_send(requests, (rank + 1) % ranks, buffer + LINK_BYTES, LINK_BYTES));
+  MG_TRY(mg_requests_wait_at_most(requests, limit, arrived));
+  *seconds = mg_now() - start;
+  device->lost_peer = !arrived[0];
+  device->stuck = !arrived[0] || !arrived[1];
+  return MG_OK;
+}
+
+/* The first message waits until both ranks are here, and is not timed. */
+static mg_status_t measure_link(mg_requests_t *requests, char *buffer, double limit,
+                                mg_health_device_t *device) {
+  double fastest = INFINITY, seconds;
+  for (int r = -1; r < LINK_REPEATS; r++) {
+    MG_TRY(exchange(requests, buffer, limit, device, &seconds));
+    if (device->stuck) return MG_OK;
+    if (r >= 0) fastest = fmin(fastest, seconds);
+  }
+  device->value[MG_HEALTH_PEER_LINK] = LINK_BYTES / fastest;
+  return MG_OK;
+}
+
+/* Messages in flight need their buffer, which is then never freed. */
+static mg_status_t check_links(double limit, mg_health_device_t *device) {
+  mg_requests_t *requests = NULL;
+  char *buffer;
+  MG_TRY(mg_comm_agree(mg_new(&buffer, 2 * LINK_BYTES, "messages between ranks")));
+  MG_TRY(mg_comm_agree(mg_requests_create(2, &requests)));
+  memset(buffer, 1, 2 * LINK_BYTES);
+  MG_TRY(measure_link(requests, buffer, limit, device));
+  if (device->stuck) return MG_OK;
+  mg_requests_free(requests);
+  free(buffer);
+  return MG_OK;
+}
+
+/* --- all steps -------------------------------------------------------------------------------- */
+
+/* Keep the first error of the solves. */
+static void take_line(void *data, const char *text) {
+  mg_health_device_t *device = data;
+  const char *const error = strstr(text, "error: ");
+  if (error && !device->failure[0])
+    snprintf(device->failure, sizeof device->failure, "%s", error + strlen("error: "));
+}
+
+/* Run a stage in a world of this rank alone. */
+static mg_status_t run_alone(const mg_params_t *params, mg_health_checksum_t checksum,
+                             mg_health_stage_t stage, mg_health_device_t *device) {
+  mg_comm_t *alone;
+  MG_TRY(mg_comm_attach(NULL, NULL, &alone));
+  mg_comm_t *const world = mg_comm_enter(alone);
+  const mg_status_t status = mg_health_run(params, checksum, stage, device);
+  (void)mg_comm_enter(world);
+  mg_comm_free(alone);
+  return status;
+}
+
+/* An error becomes a part of the device's description, and ends its stages. */
+static void run_or_note_failure(const mg_params_t *params, mg_health_checksum_t checksum,
+                                mg_health_stage_t stage, mg_health_device_t *device) {
+  mg_log_t messages = {.n_ranks = 1, .program = "hpgmg-fv", .line = take_line, .data = device};
+  if (device->failure[0]) return;
+  mg_log_t *const log = mg_log_enter(&messages);
+  const mg_status_t status = run_alone(params, checksum, stage, device);
+  (void)mg_log_enter(log);
+  if (status != MG_OK && !device->failure[0])
+    snprintf(device->failure, sizeof device->failure, "%s", mg_status_name(status));
+}
+
+static mg_status_t create(mg_health_t *health, mg_health_device_t **mine) {
+  const int rank = mg_comm_rank(mg_comm_world());
+  health->n_ranks = health->n_devices = mg_comm_size(mg_comm_world());
+  MG_TRY(mg_new(&health->device, (int64_t)health->n_ranks + health->n_baseline,
+                "devices of all ranks"));
+  for (int r = 0; r < health->n_ranks; r++) {
+    health->device[r].rank = r;
+    for (int f = 0; f < MG_N_HEALTH_FIGURES; f++)
+      health->device[r].value[f] = NAN;
+  }
+  *mine = &health->device[rank];
+  snprintf((*mine)->host, sizeof(*mine)->host, "%.63s", mg_comm_host());
+  return MG_OK;
+}
+
+static mg_status_t choose_problems(mg_params_t *params, mg_health_device_t *mine) {
+  int32_t n[MG_HEALTH_PROBLEMS];
+  MG_TRY(mg_device_choose(params));
+  MG_TRY(mg_health_sizes(params, n));
+  for (int p = 0; p < MG_HEALTH_PROBLEMS; p++)
+    mine->problem[p].n = n[p];
+  MG_TRY(mg_comm_agree(mg_health_identify(params, mine)));
+  mg_progress("health: each rank solves %d^3 and %d^3 alone for %g s each", n[0], n[1],
+              params->min_time);
+  return MG_OK;
+}
+
+/* After each step, rank 0 waits for an answer of all ranks. */
+static mg_status_t run_steps(mg_params_t *params, mg_health_checksum_t checksum,
+                             mg_health_t *health, mg_health_device_t *mine) {
+  const double limit = params->health_timeout;
+  MG_TRY(mg_device_start(params));
+  MG_TRY(collect(health, limit));
+  if (health->must_abort) return MG_OK;
+  MG_TRY(choose_problems(params, mine));
+  MG_TRY(collect(health, limit));
+  for (int stage = 0; stage < MG_N_HEALTH_STAGES && !health->must_abort; stage++) {
+    run_or_note_failure(params, checksum, (mg_health_stage_t)stage, mine);
+    MG_TRY(collect(health, limit));
+  }
+  if (health->must_abort || health->n_ranks == 1) return MG_OK;
+  MG_TRY(check_links(0.25 * limit, mine));
+  return collect(health, limit);
+}
+
+mg_status_t mg_health_check(mg_params_t *params, mg_health_checksum_t checksum,
+                            mg_health_t *health) {
+  mg_health_device_t *mine = NULL;
+  MG_TRY(mg_comm_agree(create(health, &mine)));
+  MG_TRY(run_steps(params, checksum, health, mine));
+  mg_progress_clear();
+  if (!mg_comm_is_root()) return MG_OK;
+  for (int r = 0; r < health->n_ranks; r++)
+    health->must_abort = health->must_abort || health->device[r].stuck;
+  return mg_health_judge(health, params->health_slow, params->health_timeout);
+}
+
+void mg_health_free(mg_health_t *health) {
+  free(health->device);
+  free(health->baseline);
+  health->device = health->baseline = NULL;
+}

@@ -1,0 +1,224 @@
+/* Medians and verdicts of a health check. */
+#include "run/health.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  const char *name, *title;
+  bool judged, is_link;
+} figures[MG_N_HEALTH_FIGURES] = {
+    [MG_HEALTH_RATE_SMALL] = {"dof_per_s_small", "the small problem", true, false},
+    [MG_HEALTH_RATE_MEDIUM] = {"dof_per_s_medium", "the medium problem", true, false},
+    [MG_HEALTH_BANDWIDTH] = {"bytes_per_s", "memory bandwidth", true, false},
+    [MG_HEALTH_HOST_LINK] = {"host_link_bytes_per_s", "the link to the host", true, true},
+    [MG_HEALTH_PEER_LINK] = {"peer_link_bytes_per_s", "the link from the previous rank", true,
+                             true},
+    [MG_HEALTH_SM_CLOCK] = {"sm_clock_mhz", "", false, false},
+    [MG_HEALTH_POWER] = {"watts", "", false, false},
+    [MG_HEALTH_ENERGY] = {"joules_per_solve", "", false, false}};
+
+const char *mg_health_figure_name(mg_health_figure_t figure) {
+  return figures[figure].name;
+}
+
+const char *mg_health_verdict_name(mg_health_verdict_t verdict) {
+  static const char *const names[MG_N_HEALTH_VERDICTS] = {"ok", "slow", "wrong", "missing"};
+  return names[verdict];
+}
+
+static int compare(const void *left, const void *right) {
+  const double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+double mg_health_median(double *values, int n) {
+  if (n == 0) return NAN;
+  qsort(values, (size_t)n, sizeof *values, compare);
+  return values[n / 2];
+}
+
+static const mg_health_device_t *previous_of(const mg_health_t *health, int r) {
+  return &health->device[(r + health->n_ranks - 1) % health->n_ranks];
+}
+
+static bool same_problems(const mg_health_device_t *a, const mg_health_device_t *b) {
+  for (int p = 0; p < MG_HEALTH_PROBLEMS; p++)
+    if (a->problem[p].n != b->problem[p].n) return false;
+  return strcmp(a->model, b->model) == 0;
+}
+
+/* Within a host, or between two. */
+static bool link_is_inside(const mg_health_t *health, int r) {
+  return strcmp(health->device[r].host, previous_of(health, r)->host) == 0;
+}
+
+/* May the figures of two ranks be compared? */
+static bool are_comparable(const mg_health_t *health, int f, int a, int b) {
+  return same_problems(&health->device[a], &health->device[b]) &&
+         (f != MG_HEALTH_PEER_LINK || link_is_inside(health, a) == link_is_inside(health, b));
+}
+
+/* Median over the ranks that are comparable with rank r. */
+static double median_of_job(const mg_health_t *health, int f, int r, double *values) {
+  int n = 0;
+  for (int other = 0; other < health->n_ranks; other++)
+    if (are_comparable(health, f, r, other) && !isnan(health->device[other].value[f]))
+      values[n++] = health->device[other].value[f];
+  return n > 1 ? mg_health_median(values, n) : NAN;
+}
+
+/* Of this device if the baseline has its UUID, else of all devices of its model. Links between
+ * ranks depend on where the ranks are. */
+static double median_of_baseline(const mg_health_t *health, int f, int r, double *values) {
+  const mg_health_device_t *device = &health->device[r];
+  for (int by_model = device->uuid[0] == '\0'; by_model < 2; by_model++) {
+    int n = 0;
+    for (int b = 0; b < health->n_baseline && f != MG_HEALTH_PEER_LINK; b++) {
+      const mg_health_device_t *other = &health->baseline[b];
+      if (!same_problems(device, other) || isnan(other->value[f])) continue;
+      if (by_model || strcmp(device->uuid, other->uuid) == 0) values[n++] = other->value[f];
+    }
+    if (n > 0) return mg_health_median(values, n);
+  }
+  return NAN;
+}
+
+/* The GPU may be visible to several ranks because another one is gone. */
+static int first_with_gpu(const mg_health_t *health, int r) {
+  int first = 0;
+  while (strcmp(health->device[first].uuid, health->device[r].uuid) != 0)
+    first++;
+  return health->device[r].uuid[0] ? first : r;
+}
+
+static bool is_missing(const mg_health_t *health, int r, double timeout, char *reason) {
+  const mg_health_device_t *d = &health->device[r];
+  const int first = first_with_gpu(health, r);
+  if (!d->answered)
+    snprintf(reason, MG_HEALTH_TEXT, "no answer within %g s", timeout);
+  else if (d->failure[0])
+    snprintf(reason, MG_HEALTH_TEXT, "no result: %.200s", d->failure);
+  else if (first < r)
+    snprintf(reason, MG_HEALTH_TEXT,
+             "has the GPU of rank %d too: its host shows fewer GPUs than it has ranks", first);
+  else if (d->lost_peer && previous_of(health, r)->answered)
+    snprintf(reason, MG_HEALTH_TEXT, "no message from rank %d within %g s",
+             previous_of(health, r)->rank, 0.25 * timeout);
+  else
+    return false;
+  return true;
+}
+
+/* Number of ranks whose solution of problem p is the same. */
+static int count_equal(const mg_health_t *health, int r, int p) {
+  int n = 0;
+  for (int other = 0; other < health->n_ranks; other++)
+    n += health->device[other].answered && health->device[other].problem[p].n_checked > 0 &&
+         health->device[other].problem[p].checksum == health->device[r].problem[p].checksum;
+  return n;
+}
+
+static bool is_wrong(const mg_health_t *health, int r, char *reason) {
+  for (int p = 0; p < MG_HEALTH_PROBLEMS; p++) {
+    const mg_health_problem_t *problem = &health->device[r].problem[p];
+    if (problem->n_wrong > 0)
+      snprintf(reason, MG_HEALTH_TEXT,
+               "%d^3: checksum %016llx instead of %016llx, in %d of %d solutions; ranks with this "
+               "checksum: %d of %d",
+               problem->n, (unsigned long long)problem->checksum,
+               (unsigned long long)problem->known, problem->n_wrong, problem->n_checked,
+               count_equal(health, r, p), health->n_ranks);
+    else if (problem->n_norms > 0)
+      snprintf(reason, MG_HEALTH_TEXT,
+               "%d^3: the residual norms of equal solutions differ in %d of %d solutions",
+               problem->n, problem->n_norms, problem->n_checked);
+    else
+      continue;
+    return true;
+  }
+  return false;
+}
+
+/* Percent below a reference from which a figure is slow. Links vary more. */
+static double limit_of(int f, double slow) {
+  const double most = 50.0, factor = 10.0;
+  return figures[f].is_link ? fmax(slow, fmin(factor * slow, most)) : slow;
+}
+
+/* The figure that is furthest below its limit. */
+static bool is_slow(const mg_health_device_t *d, double slow, char *reason) {
+  double worst = 0.0;
+  for (int f = 0; f < MG_N_HEALTH_FIGURES; f++) {
+    for (int base = 0; base < 2 && figures[f].judged; base++) {
+      const double reference = base ? d->baseline[f] : d->median[f],
+                   below = mg_health_percent_below(d->value[f], reference),
+                   excess = below - limit_of(f, slow);
+      if (!(excess > worst)) continue; /* also without a reference */
+      worst = excess;
+      snprintf(reason, MG_HEALTH_TEXT, "%s %.1f %% below the %s", figures[f].title, below,
+               base ? "baseline" : "median");
+    }
+  }
+  const double clock = d->value[MG_HEALTH_SM_CLOCK], usual = d->median[MG_HEALTH_SM_CLOCK];
+  const size_t used = strlen(reason);
+  if (worst > 0.0 && !isnan(clock) && !isnan(usual))
+    snprintf(reason + used, MG_HEALTH_TEXT - used, "; SM clock %.0f MHz, median %.0f MHz", clock,
+             usual);
+  return worst > 0.0;
+}
+
+/* Append a GPU of the baseline whose host is in the job, and that no rank has. */
+static void append_if_lost(mg_health_t *health, const mg_health_device_t *known) {
+  bool host_is_here = false;
+  if (!known->uuid[0]) return;
+  for (int d = 0; d < health->n_devices; d++) {
+    const mg_health_device_t *device = &health->device[d];
+    if (strcmp(device->uuid, known->uuid) == 0) return;
+    if (!device->answered && !device->uuid[0]) return; /* could be it */
+    host_is_here = host_is_here || strcmp(device->host, known->host) == 0;
+  }
+  if (!host_is_here) return;
+  mg_health_device_t *lost = &health->device[health->n_devices++];
+  *lost = *known;
+  lost->rank = -1;
+  lost->verdict = MG_HEALTH_MISSING;
+  for (int f = 0; f < MG_N_HEALTH_FIGURES; f++) {
+    lost->baseline[f] = known->value[f];
+    lost->value[f] = lost->median[f] = NAN;
+  }
+  snprintf(lost->reason, sizeof lost->reason, "it is in the baseline, but no rank has it");
+}
+
+/* Comparable ranks have the same median, so most ranks copy that of rank 0. */
+static void find_medians(mg_health_t *health, double *values) {
+  for (int r = 0; r < health->n_ranks; r++)
+    for (int f = 0; f < MG_N_HEALTH_FIGURES; f++) {
+      mg_health_device_t *d = &health->device[r];
+      int first = 0;
+      while (!are_comparable(health, f, r, first))
+        first++;
+      d->median[f] =
+          first < r ? health->device[first].median[f] : median_of_job(health, f, r, values);
+      d->baseline[f] = median_of_baseline(health, f, r, values);
+    }
+}
+
+mg_status_t mg_health_judge(mg_health_t *health, double slow_percent, double timeout_seconds) {
+  double *values;
+  MG_TRY(mg_new(&values, (int64_t)health->n_ranks + health->n_baseline, "figures of devices"));
+  find_medians(health, values);
+  free(values);
+  for (int r = 0; r < health->n_ranks; r++) {
+    mg_health_device_t *d = &health->device[r];
+    d->reason[0] = '\0';
+    d->verdict = is_missing(health, r, timeout_seconds, d->reason) ? MG_HEALTH_MISSING
+                 : is_wrong(health, r, d->reason)                  ? MG_HEALTH_WRONG
+                 : is_slow(d, slow_percent, d->reason)             ? MG_HEALTH_SLOW
+                                                                   : MG_HEALTH_OK;
+  }
+  for (int b = 0; b < health->n_baseline; b++)
+    append_if_lost(health, &health->baseline[b]);
+  return MG_OK;
+}

@@ -1,0 +1,229 @@
+/* Verdicts of --health from figures: medians, limits, baselines, and what makes a device missing.
+ */
+#include "run/health.h"
+#include "tests/lib/test.h"
+
+enum { MAX = 8 };
+
+/* A job of n ranks on one host, each with its own GPU, with equal figures. */
+static mg_health_t job(int n) {
+  static mg_health_device_t device[2 * MAX], baseline[MAX];
+  mg_health_t health = {.n_ranks = n, .n_devices = n, .device = device, .baseline = baseline};
+  memset(device, 0, sizeof device);
+  memset(baseline, 0, sizeof baseline);
+  for (int r = 0; r < n; r++) {
+    mg_health_device_t *d = &device[r];
+    d->rank = r;
+    d->answered = true;
+    snprintf(d->host, sizeof d->host, "a");
+    snprintf(d->model, sizeof d->model, "fast");
+    snprintf(d->uuid, sizeof d->uuid, "GPU-%d", r);
+    for (int p = 0; p < MG_HEALTH_PROBLEMS; p++)
+      d->problem[p] = (mg_health_problem_t){64 << p, 5, 3, 0, 7, 7, 0};
+    for (int f = 0; f < MG_N_HEALTH_FIGURES; f++)
+      d->value[f] = 100.0;
+  }
+  return health;
+}
+
+static void judge(mg_health_t *health) {
+  CHECK_INT(mg_health_judge(health, 4.0, 60.0), MG_OK);
+}
+
+static void test_equal_devices(void) {
+  mg_health_t health = job(3);
+  judge(&health);
+  for (int r = 0; r < 3; r++) {
+    CHECK_INT(health.device[r].verdict, MG_HEALTH_OK);
+    CHECK_STRING(health.device[r].reason, "");
+    CHECK_NEAR(health.device[r].median[MG_HEALTH_RATE_MEDIUM], 100.0, 0.0);
+    CHECK(isnan(health.device[r].baseline[MG_HEALTH_RATE_MEDIUM]));
+  }
+}
+
+static void test_median(void) {
+  double odd[] = {3.0, 1.0, 2.0}, even[] = {4.0, 1.0, 3.0, 2.0};
+  CHECK_NEAR(mg_health_median(odd, 3), 2.0, 0.0);
+  CHECK_NEAR(mg_health_median(even, 4), 3.0, 0.0);
+  CHECK(isnan(mg_health_median(odd, 0)));
+}
+
+/* Figures that decide are slow from 4 % on, links from 40 %; the others never are. */
+static void test_limits(void) {
+  for (int f = 0; f < MG_N_HEALTH_FIGURES; f++) {
+    const bool is_link = f == MG_HEALTH_HOST_LINK || f == MG_HEALTH_PEER_LINK;
+    const double limit = is_link ? 60.0 : 96.0;
+    mg_health_t health = job(3);
+    health.device[1].value[f] = limit + 0.5;
+    judge(&health);
+    CHECK_INT(health.device[1].verdict, MG_HEALTH_OK);
+    health.device[1].value[f] = limit - 0.5;
+    judge(&health);
+    CHECK_INT(health.device[1].verdict, f < MG_HEALTH_SM_CLOCK ? MG_HEALTH_SLOW : MG_HEALTH_OK);
+    CHECK_INT(health.device[0].verdict, MG_HEALTH_OK);
+    health.device[1].value[f] = NAN;
+    judge(&health);
+    CHECK_INT(health.device[1].verdict, MG_HEALTH_OK);
+  }
+}
+
+/* The reason names the figure that is furthest below its limit, and the clock. */
+static void test_reason(void) {
+  mg_health_t health = job(3);
+  health.device[2].value[MG_HEALTH_RATE_SMALL] = 90.0;
+  health.device[2].value[MG_HEALTH_BANDWIDTH] = 80.0;
+  health.device[2].value[MG_HEALTH_SM_CLOCK] = 70.0;
+  judge(&health);
+  CHECK_STRING(health.device[2].reason,
+               "memory bandwidth 20.0 % below the median; SM clock 70 MHz, median 100 MHz");
+}
+
+/* The slower one of two devices is compared with the faster one. One device has no median. */
+static void test_few_devices(void) {
+  mg_health_t health = job(2);
+  health.device[0].value[MG_HEALTH_RATE_MEDIUM] = 95.0;
+  judge(&health);
+  CHECK_INT(health.device[0].verdict, MG_HEALTH_SLOW);
+  CHECK_INT(health.device[1].verdict, MG_HEALTH_OK);
+  health = job(1);
+  judge(&health);
+  CHECK_INT(health.device[0].verdict, MG_HEALTH_OK);
+  CHECK(isnan(health.device[0].median[MG_HEALTH_RATE_MEDIUM]));
+}
+
+/* Only devices of the same model with the same problems are compared. */
+static void test_models(void) {
+  mg_health_t health = job(4);
+  for (int r = 2; r < 4; r++) {
+    snprintf(health.device[r].model, sizeof health.device[r].model, "old");
+    health.device[r].value[MG_HEALTH_RATE_MEDIUM] = 50.0;
+  }
+  judge(&health);
+  for (int r = 0; r < 4; r++)
+    CHECK_INT(health.device[r].verdict, MG_HEALTH_OK);
+  health.device[3].value[MG_HEALTH_RATE_MEDIUM] = 40.0;
+  judge(&health);
+  CHECK_INT(health.device[3].verdict, MG_HEALTH_SLOW);
+  health.device[3].problem[1].n = 64;
+  judge(&health);
+  CHECK_INT(health.device[3].verdict, MG_HEALTH_OK);
+}
+
+/* Links between hosts are not compared with links within a host. */
+static void test_links(void) {
+  mg_health_t health = job(4);
+  for (int r = 2; r < 4; r++)
+    snprintf(health.device[r].host, sizeof health.device[r].host, "b");
+  health.device[0].value[MG_HEALTH_PEER_LINK] = health.device[2].value[MG_HEALTH_PEER_LINK] = 10.0;
+  judge(&health);
+  for (int r = 0; r < 4; r++)
+    CHECK_INT(health.device[r].verdict, MG_HEALTH_OK);
+  health.device[2].value[MG_HEALTH_PEER_LINK] = 5.0;
+  judge(&health);
+  CHECK_INT(health.device[2].verdict, MG_HEALTH_SLOW);
+  CHECK_CONTAINS(health.device[2].reason, "the link from the previous rank 50.0 % below");
+}
+
+static void test_wrong(void) {
+  mg_health_t health = job(3);
+  health.device[1].problem[1].n_wrong = 2;
+  health.device[1].problem[1].checksum = 8;
+  health.device[1].value[MG_HEALTH_RATE_SMALL] = 1.0;
+  health.device[2].problem[0].n_norms = 1;
+  judge(&health);
+  CHECK_INT(health.device[0].verdict, MG_HEALTH_OK);
+  CHECK_INT(health.device[1].verdict, MG_HEALTH_WRONG);
+  CHECK_STRING(health.device[1].reason,
+               "128^3: checksum 0000000000000008 instead of 0000000000000007, in 2 of 3 solutions; "
+               "ranks with this checksum: 1 of 3");
+  CHECK_INT(health.device[2].verdict, MG_HEALTH_WRONG);
+  CHECK_CONTAINS(health.device[2].reason, "64^3: the residual norms of equal solutions differ");
+}
+
+/* Of two ranks that lose messages, only the one that does not answer is missing. */
+static void test_missing(void) {
+  mg_health_t health = job(4);
+  health.device[1].answered = false;
+  health.device[2].lost_peer = true;
+  snprintf(health.device[3].failure, sizeof health.device[3].failure, "device lost");
+  judge(&health);
+  CHECK_INT(health.device[0].verdict, MG_HEALTH_OK);
+  CHECK_INT(health.device[1].verdict, MG_HEALTH_MISSING);
+  CHECK_STRING(health.device[1].reason, "no answer within 60 s");
+  CHECK_INT(health.device[2].verdict, MG_HEALTH_OK);
+  CHECK_INT(health.device[3].verdict, MG_HEALTH_MISSING);
+  CHECK_STRING(health.device[3].reason, "no result: device lost");
+  health.device[1].answered = true;
+  judge(&health);
+  CHECK_INT(health.device[2].verdict, MG_HEALTH_MISSING);
+  CHECK_STRING(health.device[2].reason, "no message from rank 1 within 15 s");
+}
+
+static void test_shared_gpu(void) {
+  mg_health_t health = job(3);
+  snprintf(health.device[2].uuid, sizeof health.device[2].uuid, "GPU-0");
+  judge(&health);
+  CHECK_INT(health.device[0].verdict, MG_HEALTH_OK);
+  CHECK_INT(health.device[2].verdict, MG_HEALTH_MISSING);
+  CHECK_CONTAINS(health.device[2].reason, "has the GPU of rank 0 too");
+  health = job(3); /* cores have no UUID */
+  for (int r = 0; r < 3; r++)
+    health.device[r].uuid[0] = '\0';
+  judge(&health);
+  CHECK_INT(health.device[2].verdict, MG_HEALTH_OK);
+}
+
+static void add_to_baseline(mg_health_t *health, const char *uuid, const char *host, double value) {
+  mg_health_device_t *d = &health->baseline[health->n_baseline++];
+  *d = health->device[0];
+  snprintf(d->uuid, sizeof d->uuid, "%s", uuid);
+  snprintf(d->host, sizeof d->host, "%s", host);
+  for (int f = 0; f < MG_N_HEALTH_FIGURES; f++)
+    d->value[f] = value;
+}
+
+/* The device itself if it is in the baseline, otherwise its model. */
+static void test_baseline(void) {
+  mg_health_t health = job(2);
+  add_to_baseline(&health, "GPU-0", "a", 100.0);
+  add_to_baseline(&health, "GPU-8", "b", 110.0);
+  add_to_baseline(&health, "GPU-9", "b", 120.0);
+  judge(&health);
+  CHECK_INT(health.device[0].verdict, MG_HEALTH_OK);
+  CHECK_NEAR(health.device[0].baseline[MG_HEALTH_BANDWIDTH], 100.0, 0.0);
+  CHECK_INT(health.device[1].verdict, MG_HEALTH_SLOW);
+  CHECK_NEAR(health.device[1].baseline[MG_HEALTH_BANDWIDTH], 110.0, 0.0);
+  CHECK(isnan(health.device[1].baseline[MG_HEALTH_PEER_LINK]));
+  CHECK_CONTAINS(health.device[1].reason, "the small problem 9.1 % below the baseline");
+  CHECK_INT(health.n_devices, 2); /* host b is not in the job */
+}
+
+static void test_lost_gpu(void) {
+  mg_health_t health = job(2);
+  add_to_baseline(&health, "GPU-0", "a", 100.0);
+  add_to_baseline(&health, "GPU-7", "a", 100.0);
+  add_to_baseline(&health, "", "a", 100.0);
+  judge(&health);
+  CHECK_INT(health.n_devices, 3);
+  CHECK_INT(health.device[2].rank, -1);
+  CHECK_STRING(health.device[2].uuid, "GPU-7");
+  CHECK_INT(health.device[2].verdict, MG_HEALTH_MISSING);
+  CHECK_INT(health.device[0].verdict, MG_HEALTH_OK);
+  CHECK_INT(health.device[1].verdict, MG_HEALTH_OK);
+}
+
+int main(void) {
+  test_equal_devices();
+  test_median();
+  test_limits();
+  test_reason();
+  test_few_devices();
+  test_models();
+  test_links();
+  test_wrong();
+  test_missing();
+  test_shared_gpu();
+  test_baseline();
+  test_lost_gpu();
+  return TEST_RESULT();
+}
