@@ -5,6 +5,7 @@
 #include "device/memory_check.h"
 #include "device/thread_check.h"
 #include "io/report/report.h"
+#include "io/report/report_health.h"
 #include "io/restart.h"
 #include "plan/axes.h"
 #include "run/verify.h"
@@ -87,6 +88,7 @@ static mg_status_t run(run_t *r) {
 }
 
 static mg_status_t run_action(run_t *r, mg_action_t action) {
+  if (action == MG_ACTION_RUN && r->params.health[0]) return mg_report_health(&r->params);
   if (action == MG_ACTION_RUN && r->params.dry_run) {
     MG_TRY(plan(r));
     return mg_report_dry_run(&r->params, &r->plan, r->report.command_line);

@@ -87,6 +87,7 @@ static mg_status_t check_words(const mg_params_t *p, mg_action_t action) {
                  {p->rhs[0], "rhs", "hpgmg_solve"},
                  {p->restart[0], "restart", "hpgmg-fv"},
                  {p->input[0], "input", "the words themselves"},
+                 {p->health[0], "health", "hpgmg-fv"},
                  {p->dump[0], "dump", "hpgmg-fv"},
                  {p->json[0], "json", "hpgmg_info_t"},
                  {p->csv[0], "csv", "hpgmg_info_t"}};

@@ -83,16 +83,18 @@ static void help_epilogue(FILE *out) {
         "repeated,\n"
         "the last one counts. The command line overrides the deck.\n"
         "\nExit status:\n"
-        "  0  solved and verified          3  file could not be read or written\n"
-        "  1  verification failed          4  out of memory, or device unavailable\n"
-        "  2  bad option, deck or size     5  internal error\n"
+        "  0  solved, verified; healthy    3  file could not be read or written\n"
+        "  1  verification failed, or a    4  out of memory, or device unavailable\n"
+        "     device is not healthy        5  internal error\n"
+        "  2  bad option, deck or size\n"
         "\nExamples:\n"
         "  mpirun -n 2 hpgmg-fv 7 8                    2 ranks with 8 boxes of 128^3 cells each\n"
         "  hpgmg-fv --official --operator=fv4 7 8      by the rules of HPGMG's list\n"
         "  hpgmg-fv --operator=fv4 --rtol=1e-10 6 1    iterate to a tolerance\n"
         "  hpgmg-fv --dry-run --ranks=1000000 7 8      plan levels and memory of a large run\n"
         "  hpgmg-fv --print-config 6 8 > my.ini        write a deck to edit\n"
-        "  mpirun -n 2 hpgmg-fv --input=my.ini         run the deck\n",
+        "  mpirun -n 2 hpgmg-fv --input=my.ini         run the deck\n"
+        "  mpirun -n 8 hpgmg-fv --health               check eight GPUs\n",
         out);
 }
 

@@ -64,6 +64,9 @@ static bool without_cpu(const mg_params_t *p) {
 static bool with_dry_run(const mg_params_t *p) {
   return p->dry_run;
 }
+static bool with_health(const mg_params_t *p) {
+  return p->health[0] != '\0';
+}
 static bool with_dump(const mg_params_t *p) {
   return p->dump[0] != '\0';
 }
@@ -96,6 +99,8 @@ static bool without_dry_run(const mg_params_t *p) {
 /* Conditions. */
 #define DUMPED    .applies = with_dump, .condition = "requires --dump=FILE", .decided_by = MG_OPT_DUMP
 #define WITH_RTOL .applies = with_rtol, .condition = "requires --rtol=R", .decided_by = MG_OPT_RTOL
+#define ON_HEALTH                                                                                  \
+  .applies = with_health, .condition = "requires --health", .decided_by = MG_OPT_HEALTH
 #define REAL_RUN                                                                                   \
   .applies = without_dry_run, .condition = "cannot be combined with --dry-run",                    \
   .decided_by = MG_OPT_DRY_RUN
@@ -315,6 +320,20 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .note = "number of started ranks", .applies = with_dry_run, .condition = "requires --dry-run",
     .decided_by = MG_OPT_DRY_RUN,
     .help = "Number of ranks to plan for."},
+  [MG_OPT_HEALTH] = {
+    .name = "health", .group = MG_GROUP_RUN, OPTION_ONLY, PATH(health), .bare = "-",
+    .help = "Check the devices instead of solving one problem: each rank solves two fixed problems "
+            "alone, for 15 s each (--min-time). Results are compared with known ones, rates with "
+            "the median of the job and with FILE, the --json file of an earlier check."},
+  [MG_OPT_HEALTH_SLOW] = {
+    .name = "health-slow", .group = MG_GROUP_RUN, OPTION_ONLY, .metavar = "PERCENT",
+    REAL(health_slow, 0, 100), .open = true, .value = "4", ON_HEALTH,
+    .help = "A device is slow if a rate is so far below the median of the job or the baseline; "
+            "links, ten times as far (at most 50)."},
+  [MG_OPT_HEALTH_TIMEOUT] = {
+    .name = "health-timeout", .group = MG_GROUP_RUN, OPTION_ONLY, .metavar = "SECONDS",
+    REAL(health_timeout, 0, 1e6), .open = true, .value = "60", ON_HEALTH,
+    .help = "A rank that has not answered this long after rank 0 was done is missing."},
   [MG_OPT_LEVELS_BREAKDOWN] = {
     .name = "levels-breakdown", IN(OUTPUT), FLAG(levels_breakdown),
     .help = "Print seconds per operation and level, and messages, bytes and reductions per "
@@ -322,8 +341,8 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "with totals. GPU levels are timed in three additional solves."},
   [MG_OPT_JSON] = {
     .name = "json", IN(OUTPUT), PATH(json),
-    .help = "Write the results, or the plan of --dry-run, as JSON. FILE - is stdout; the report "
-            "then goes to stderr."},
+    .help = "Write the results, the plan of --dry-run or the devices of --health as JSON. FILE - is "
+            "stdout; the report then goes to stderr."},
   [MG_OPT_CSV] = {
     .name = "csv", IN(OUTPUT), PATH(csv), REAL_RUN,
     .help = "Write the results as CSV. FILE - is stdout; the report then goes to stderr."},

@@ -21,6 +21,7 @@ static void test_errors(void) {
              {"--rtol=-1", "rtol"},
              {"--json=x", "--json is an option of the program only"},
              {"--energy", "--energy is an option of the program only"},
+             {"--health", "cannot be combined with --health"},
              {"--help", "--help is an option"},
              {"--operator=fv4", "fv4"},
              {"stray", "stray"}};

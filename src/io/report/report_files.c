@@ -6,6 +6,7 @@
 #include "base/paths.h"
 #include "comm/comm.h"
 #include "io/report/report.h"
+#include "io/report/report_health.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,6 +30,10 @@ static mg_status_t csv_of_run(FILE *out, const void *report) {
 
 static mg_status_t json_of_dry_run(FILE *out, const void *report) {
   return mg_report_json_dry_run(out, report);
+}
+
+static mg_status_t json_of_health(FILE *out, const void *report) {
+  return mg_report_json_health(out, report);
 }
 
 static bool is_stdout(const char *path) {
@@ -245,4 +250,10 @@ mg_status_t mg_report_write_files(const mg_report_t *report) {
 
 mg_status_t mg_report_write_dry_run(const mg_dry_run_t *d) {
   return write_on_rank_0("json", d->params->json, json_of_dry_run, d);
+}
+
+mg_status_t mg_report_write_health(const mg_health_report_t *report, bool alone) {
+  const char *const path = report->params->json;
+  if (alone) return write_output("json", path, -1, json_of_health, report);
+  return write_on_rank_0("json", path, json_of_health, report);
 }

@@ -1,0 +1,151 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "device/device_select.h"
+#include "device/thread_check.h"
+#include "io/field_checksum.h"
+#include "io/report/report.h"
+#include "io/report/report_health.h"
+#include <string.h>
+
+static bool has_baseline(const mg_params_t *params) {
+  return strcmp(params->health, "-") != 0;
+}
+
+/* "rank 3 on node7 (GPU-..., 00000000:18:00.0)" */
+static const char *name_of(const mg_health_device_t *d, char *name, size_t size) {
+  int used = d->rank < 0 ? snprintf(name, size, "a GPU of %s", d->host)
+                         : snprintf(name, size, "rank %d on %s", d->rank, d->host);
+  if (d->uuid[0])
+    snprintf(name + used, size - (size_t)used, " (%s%s%s)", d->uuid, d->pci[0] ? ", " : "", d->pci);
+  return name;
+}
+
+static void print_number(FILE *out, int width, double value, double unit) {
+  if (isnan(value))
+    fprintf(out, " %*s", width, "-");
+  else
+    fprintf(out, " %*.4g", width, value / unit);
+}
+
+static void print_device(FILE *out, const mg_health_device_t *d) {
+  const double giga = 1e9, mega = 1e6;
+  if (d->rank < 0)
+    fprintf(out, "  %4s", "-");
+  else
+    fprintf(out, "  %4d", d->rank);
+  fprintf(out, "  %-12s %-40s %-16s", d->host, d->uuid[0] ? d->uuid : "-",
+          d->pci[0] ? d->pci : "-");
+  print_number(out, 9, d->value[MG_HEALTH_RATE_SMALL], mega);
+  print_number(out, 9, d->value[MG_HEALTH_RATE_MEDIUM], mega);
+  print_number(out, 7, d->value[MG_HEALTH_BANDWIDTH], giga);
+  print_number(out, 7, d->value[MG_HEALTH_HOST_LINK], giga);
+  print_number(out, 7, d->value[MG_HEALTH_PEER_LINK], giga);
+  print_number(out, 6, d->value[MG_HEALTH_SM_CLOCK], 1.0);
+  print_number(out, 6, d->value[MG_HEALTH_POWER], 1.0);
+  print_number(out, 8, d->value[MG_HEALTH_ENERGY], 1.0);
+  fprintf(out, "  %s%s%s\n", mg_health_verdict_name(d->verdict), d->reason[0] ? ": " : "",
+          d->reason);
+}
+
+/* One line for each model. */
+static void print_models(FILE *out, const mg_health_t *h) {
+  for (int r = 0; r < h->n_ranks; r++) {
+    const char *const model = h->device[r].model;
+    int first = 0, n = 0;
+    while (strcmp(h->device[first].model, model) != 0)
+      first++;
+    for (int other = r; other < h->n_ranks && first == r; other++)
+      n += strcmp(h->device[other].model, model) == 0;
+    if (n > 0 && model[0]) fprintf(out, "  device    %s (%d)\n", model, n);
+  }
+}
+
+static void print_report(FILE *out, const mg_health_report_t *r) {
+  const mg_health_t *h = r->health;
+  const mg_health_device_t *first = &h->device[0];
+  fprintf(out, "%s %s: health of %d device%s\n", PACKAGE_NAME, PACKAGE_VERSION, h->n_devices,
+          h->n_devices == 1 ? "" : "s");
+  fprintf(out, "  problems  %d^3 and %d^3 cells, fv2 gsrb, F-cycles, each rank alone\n",
+          first->problem[0].n, first->problem[1].n);
+  print_models(out, h);
+  fprintf(out, "  slow      from %g %% below the median%s%s\n\n", r->params->health_slow,
+          has_baseline(r->params) ? " or the baseline " : "",
+          has_baseline(r->params) ? r->params->health : "");
+  fprintf(out, "  %4s  %-12s %-40s %-16s %9s %9s %7s %7s %7s %6s %6s %8s\n", "", "", "", "",
+          "MDOF/s", "MDOF/s", "memory", "host", "peer", "SM", "", "J per");
+  fprintf(out, "  %4s  %-12s %-40s %-16s %7d^3 %7d^3 %7s %7s %7s %6s %6s %8s  %s\n", "rank", "host",
+          "UUID", "PCI address", first->problem[0].n, first->problem[1].n, "GB/s", "GB/s", "GB/s",
+          "MHz", "W", "solve", "verdict");
+  for (int d = 0; d < h->n_devices; d++)
+    print_device(out, &h->device[d]);
+  fprintf(out, "\nHEALTH: %s: %d ok, %d slow, %d wrong, %d missing\n",
+          r->passed ? "PASSED" : "FAILED", r->count[MG_HEALTH_OK], r->count[MG_HEALTH_SLOW],
+          r->count[MG_HEALTH_WRONG], r->count[MG_HEALTH_MISSING]);
+  mg_report_flush(out);
+}
+
+/* One error line for each device that is not ok. They name its rank, not this one. */
+static mg_status_t log_devices(const mg_health_t *health) {
+  char name[MG_HEALTH_TEXT];
+  mg_status_t status = MG_OK;
+  mg_log_t log = {.n_ranks = 1, .program = PACKAGE_NAME};
+  mg_log_t *const before = mg_log_enter(&log);
+  for (int i = 0; i < health->n_devices; i++) {
+    const mg_health_device_t *d = &health->device[i];
+    if (d->verdict != MG_HEALTH_OK)
+      status = mg_error(MG_ERR_DIVERGED, "health: %s is %s: %s", name_of(d, name, sizeof name),
+                        mg_health_verdict_name(d->verdict), d->reason);
+  }
+  (void)mg_log_enter(before);
+  return status;
+}
+
+/* A model that is not in the baseline is compared with the job alone. */
+static void warn_of_models(const mg_health_t *health) {
+  for (int r = 0; r < health->n_ranks && health->n_baseline > 0; r++) {
+    const mg_health_device_t *d = &health->device[r];
+    if (!d->answered || !isnan(d->baseline[MG_HEALTH_RATE_SMALL]) ||
+        isnan(d->value[MG_HEALTH_RATE_SMALL]))
+      continue;
+    mg_warning("health: the baseline has no device '%s' with these problems, as rank %d has",
+               d->model, d->rank);
+    return;
+  }
+}
+
+/* On rank 0. */
+static mg_status_t report_devices(const mg_params_t *params, mg_health_report_t *report) {
+  FILE *out = mg_report_text(params);
+  for (int d = 0; d < report->health->n_devices; d++)
+    report->count[report->health->device[d].verdict]++;
+  report->passed = report->count[MG_HEALTH_OK] == report->health->n_devices;
+  if (out) print_report(out, report);
+  warn_of_models(report->health);
+  return log_devices(report->health);
+}
+
+/* Ranks are missing: no other rank may be needed from here on. */
+static mg_status_t report_and_abort(mg_health_report_t *report) {
+  mg_status_t status = report_devices(report->params, report);
+  status = mg_status_worst(status, mg_report_write_health(report, true));
+  status = mg_status_worst(status, mg_report_check_stdout());
+  mg_comm_abort(mg_status_exit_code(status));
+  return status;
+}
+
+mg_status_t mg_report_health(mg_params_t *params) {
+  static mg_health_t health;
+  mg_health_report_t report = {.params = params, .health = &health};
+  MG_TRY(mg_thread_check());
+  MG_TRY(mg_report_check_outputs(params));
+  if (has_baseline(params)) MG_TRY(MG_ON_ROOT(mg_report_read_baseline(params->health, &health)));
+  MG_TRY(mg_thread_warn_if_crowded());
+  MG_TRY(mg_health_check(params, mg_field_checksum, &health));
+  if (health.must_abort && mg_comm_is_root()) return report_and_abort(&report);
+  mg_status_t status = MG_ON_ROOT(report_devices(params, &report));
+  status = mg_status_worst(status, mg_report_write_health(&report, false));
+  mg_health_free(&health);
+  mg_device_close();
+  return status;
+}

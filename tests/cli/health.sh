@@ -1,0 +1,155 @@
+# shellcheck shell=bash disable=SC2154
+# health: --health compares devices bit by bit with known checksums, and by speed with each other and with a baseline.
+# A flipped bit is wrong, a slow rank is slow, a rank that hangs or a lost GPU is missing; each is named. The program
+# (tests/mocks/health.c) has a clock that advances by calls, so that speeds are the same on any machine.
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+cpu_only
+real=$HPGMG_FV
+mock=$abs_top_builddir/tests/mocks/hpgmg-fv-health
+quick=(--min-time=0 --min-solves=1 --warmup=0)
+two=1
+if have_mpi; then two=2; fi
+
+# verdict ROW PATTERN: the report's line of a rank, or - of a lost GPU, must end with the verdict.
+verdict() {
+  grep -qE "^ *$1 .*  $2\$" "$dir/out" || complain "no line '$1 ... $2' in: $(cat "$dir/out")"
+}
+
+# named PATTERN...: these error lines, and no other.
+named() {
+  local pattern
+  test "$(grep -c '^hpgmg-fv: error: ' "$dir/err")" -eq $# || complain "not $# error lines: $(cat "$dir/err")"
+  for pattern; do
+    grep -qE "^hpgmg-fv: error: health: $pattern\$" "$dir/err" || complain "no error '$pattern': $(cat "$dir/err")"
+  done
+}
+
+# fails RANKS ARG...: a check that must exit with 1.
+fails() {
+  checks=$((checks + 1))
+  run "$@"
+  test "$rc" -eq 1 || complain "$*: exit code $rc, not 1: $(cat "$dir/err")"
+}
+
+# hang RANK POINT ARG...: a check in which a rank hangs. The others wait until it does so, not for a time.
+hang() {
+  rm -f "$dir/hung"
+  MOCK_HANG_FILE=$dir/hung MOCK_HANG=$1 MOCK_HANG_AT=$2 fails 2 --health "${quick[@]}" "${@:3}"
+  test -e "$dir/hung" || complain "rank $1 did not hang at $2"
+}
+
+# --- known results ---
+
+# Checksums are those of check-result. The real clock decides nothing here: one device has no median.
+ok 1 --health "${quick[@]}"
+verdict 0 ok
+test "$(tail -n 1 "$dir/out")" = 'HEALTH: PASSED: 1 ok, 0 slow, 0 wrong, 0 missing' || complain 'last line'
+for n in 64 128 256; do
+  sum=$(grep "^fv2,gsrb,double,$n," "$abs_top_srcdir/scripts/checks/known-results.csv" | cut -d, -f13)
+  grep -q "{$n, 0x$sum}" "$abs_top_srcdir/src/run/health_solve.c" || complain "known checksum of $n^3 is not $sum"
+done
+
+# --- several devices ---
+
+HPGMG_FV=$mock
+export HPGMG_NVML=$dir/none
+ok "$two" --health "${quick[@]}"
+grep -q ' 32^3 and 64^3 cells' "$dir/out" || complain "problems: $(cat "$dir/out")"
+verdict 0 ok
+MOCK_BYTES=300000000 ok 1 --health "${quick[@]}"
+grep -q ' 64^3 and 128^3 cells' "$dir/out" || complain 'not the largest problems that fit'
+MOCK_BYTES=100000000 expect 4 'too little memory for 64\^3 cells' 1 --health
+ok 1 --health
+ok 1 --health --quiet "${quick[@]}"
+test ! -s "$dir/out" || complain '--quiet prints a report'
+
+MOCK_FLIP=0 fails 1 --health "${quick[@]}"
+named 'rank 0 on .* is wrong: [0-9]*\^3: checksum [0-9a-f]{16} instead of [0-9a-f]{16}, in 3 of 3 solutions; .* 1 of 1'
+MOCK_FAIL=0 fails 1 --health "${quick[@]}"
+named 'rank 0 on .* is missing: no result: the device is lost'
+if have_mpi; then
+  MOCK_FLIP=1 fails 2 --health "${quick[@]}"
+  verdict 0 ok
+  verdict 1 'wrong: 32\^3: checksum .*: 1 of 2'
+  named 'rank 1 on .* is wrong: .*'
+  MOCK_SLOW=1 fails 2 --health "${quick[@]}"
+  verdict 0 ok
+  verdict 1 'slow: .* 50.0 % below the median'
+  named 'rank 1 on .* is slow: .*'
+  MOCK_SLOW=1 ok 2 --health --health-slow=60 "${quick[@]}"
+  for at in solve link; do
+    hang 1 "$at" --health-timeout=20
+    verdict 1 'missing: no answer within 20 s'
+    named 'rank 1 on .* is missing: no answer within 20 s'
+  done
+  hang 0 solve --quiet
+  named 'rank 0 is missing: no answer within 180 s \[rank 1\]'
+fi
+
+# --- JSON and baselines ---
+
+if ! have_feature jansson; then
+  expect 2 '--health=a.json requires a build with jansson' 1 --health=a.json
+  finish
+fi
+base=$dir/base.json
+ok "$two" --health "${quick[@]}" --json="$base"
+test "$(wc -l <"$base")" -eq $((two + 1)) || complain "not one line per device and a summary: $(cat "$base")"
+while IFS= read -r line; do
+  echo "$line" >"$dir/line.json"
+  is_json "$dir/line.json"
+done <"$base"
+grep -q '^{"program":"hpgmg-fv",.*"passed":true,"devices":'"$two"',.*"baseline":null}$' "$base" || complain 'no summary'
+ok "$two" --health="$base" "${quick[@]}"
+verdict 0 ok
+# All devices are half as fast as before.
+MOCK_TICK=0.02 fails "$two" --health="$base" "${quick[@]}" --json=-
+grep -q '"verdict":"slow","reason":".* 50.0 % below the baseline"' "$dir/out" || complain 'not slow against the baseline'
+# Values of an unknown model are not compared.
+sed 's/"model":"[^"]*"/"model":"other"/' "$base" >"$dir/other.json"
+checks=$((checks + 1))
+MOCK_TICK=0.02 run "$two" --health="$dir/other.json" "${quick[@]}"
+test "$rc" -eq 0 || complain "other model: exit code $rc"
+grep -q "^hpgmg-fv: warning: health: the baseline has no device '" "$dir/err" || complain 'no warning of another model'
+
+expect 3 'cannot be read' 1 --health="$dir/nothing"
+for case in 'not JSON:{"program":' 'not a line of a health check:[]' 'not a line of a health check:{"program":"other"}' \
+  'not a line of a health check:{"program":"hpgmg-fv","schema":1}' \
+  'another version of the format:{"program":"hpgmg-fv","health":99}' 'no verdict:{"program":"hpgmg-fv","health":1}' \
+  'a key is missing or has another type:{"program":"hpgmg-fv","health":1,"verdict":"ok"}'; do
+  { head -n 1 "$base" && printf '%s\n' "${case#*:}"; } >"$dir/bad.json"
+  expect 3 "bad.json, line 2: ${case%%:*}; use a file" 1 --health="$dir/bad.json"
+done
+sed 's/"verdict":"ok"/"verdict":"slow"/' "$base" >"$dir/slow.json"
+expect 3 'slow.json has no device with the verdict ok' 1 --health="$dir/slow.json"
+sed 's/"value":[0-9.e+]*/"value":-1/' "$base" >"$dir/negative.json"
+expect 3 'negative.json, line 1: a key is missing' 1 --health="$dir/negative.json"
+: >"$dir/empty.json"
+expect 3 'empty.json has no device' 1 --health="$dir/empty.json"
+
+# --- GPUs ---
+
+export HPGMG_NVML=$abs_top_builddir/tests/mocks/nvml.so NVML_FOLDER=$dir/nvml NVML_STEP=600000
+mkdir "$NVML_FOLDER"
+gpu=GPU-00000000-0000-0000-0000-00000000000
+for n in 1 2; do echo 1000 >"$NVML_FOLDER/$gpu$n"; done
+MOCK_GPUS=0 ok 1 --health "${quick[@]}" --json="$dir/gpu.json"
+verdict 0 ok
+grep -qE "^ *0 .* ${gpu}1 +00000000:01:00\.0 .* 1500 " "$dir/out" || complain "GPU: $(cat "$dir/out")"
+grep -q '"joules_per_solve":{"value":600' "$dir/gpu.json" || complain "joules: $(cat "$dir/gpu.json")"
+sed "s/${gpu}1/${gpu}2/" "$dir/gpu.json" >>"$dir/gpu.json.2"
+cat "$dir/gpu.json.2" >>"$dir/gpu.json"
+MOCK_GPUS=0 fails 1 --health="$dir/gpu.json" "${quick[@]}"
+verdict 0 ok
+verdict - 'missing: it is in the baseline, but no rank has it'
+named "a GPU of .* \\(${gpu}2, 00000000:01:00.0\\) is missing: it is in the baseline, but no rank has it"
+if have_mpi; then
+  MOCK_GPUS=0,0 fails 2 --health "${quick[@]}"
+  verdict 1 'missing: has the GPU of rank 0 too: .*'
+fi
+NVML_FAIL=nvmlDeviceGetClockInfo MOCK_GPUS=0 ok 1 --health "${quick[@]}"
+
+HPGMG_FV=$real
+expect 2 '--health-slow requires --health' 1 --health-slow=3 4 1
+expect 2 'cannot be combined with --health' 1 --health --cycle=v
+finish
