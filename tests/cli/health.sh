@@ -149,6 +149,23 @@ if have_mpi; then
 fi
 NVML_FAIL=nvmlDeviceGetClockInfo MOCK_GPUS=0 ok 1 --health "${quick[@]}"
 
+# --- the script for a prolog ---
+
+script=$abs_top_srcdir/scripts/health-check.sh
+host() { exits "$1" bash "$script" -n "$two" -p "$mock" "${@:2}" --device=cpu "${quick[@]}"; }
+unset MOCK_GPUS
+host 0
+test ! -s "$dir/out" || complain "output of a good check: $(cat "$dir/out")"
+test ! -s "$dir/err" || complain "errors of a good check: $(cat "$dir/err")"
+host 0 -b "$base"
+MOCK_FLIP=0 host 1
+grep -qx 'hpgmg-fv: error: health: rank 0 on .* is wrong: .*' "$dir/err" || complain "script: $(cat "$dir/err")"
+test "$(wc -l <"$dir/err")" -eq 1 || complain "script: $(cat "$dir/err")"
+exits 2 bash "$script" -n x -p "$mock"
+exits 2 bash "$script" -n
+exits 2 bash "$script" -n 1 -p "$dir/nothing"
+exits 0 bash "$script" -h
+
 HPGMG_FV=$real
 expect 2 '--health-slow requires --health' 1 --health-slow=3 4 1
 expect 2 'cannot be combined with --health' 1 --health --cycle=v

@@ -40,6 +40,7 @@ if "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; t
   fi
   "$PYTHON" "$decks/rough_field.py" --help >/dev/null || complain "$decks/rough_field.py does not start"
 fi
+test -x "$scripts/health-check.sh" || complain "$scripts/health-check.sh is missing"
 # The installed library: an example with the bare names of its files, then with pkg-config, shared and static. Under
 # DESTDIR the .pc file names folders that do not exist.
 example() {
