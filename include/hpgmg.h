@@ -113,7 +113,8 @@ typedef void (*hpgmg_log_t)(void *data, const char *text);
  *  @return multiple of 256 bytes; NULL: there is no memory */
 typedef void *(*hpgmg_allocate_t)(void *data, size_t bytes, int gpu);
 
-/** Takes such memory back, when no work on the GPU uses it any more. */
+/** Takes such memory back, when no work on the GPU uses it any more. Not called after a failure of
+ *  a GPU or of MPI, or of another rank's memory. */
 typedef void (*hpgmg_release_t)(void *data, void *memory, size_t bytes, int gpu);
 
 /** Arguments of hpgmg_create; start from hpgmg_options(). */
@@ -218,7 +219,8 @@ HPGMG_API hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t
                                      const hpgmg_array_t *u, hpgmg_info_t *info);
 
 /** The boxes into which the solver itself divides the grid. With them, arrays need no messages
- *  between ranks; a first solver with --dry-run can tell them. Not collective.
+ *  between ranks. A first solver with --dry-run tells them if --agglomerate-below is given, which
+ *  is measured otherwise. Not collective.
  *  @param[out] boxes  of this rank, up to `max`
  *  @return number of this rank's boxes; 0 if there is no plan */
 HPGMG_API int32_t hpgmg_boxes(const hpgmg_solver_t *solver, hpgmg_box_t *boxes, int32_t max);
@@ -226,13 +228,15 @@ HPGMG_API int32_t hpgmg_boxes(const hpgmg_solver_t *solver, hpgmg_box_t *boxes, 
 /** Arrays of the solver's own memory, which hpgmg_solve uses without a copy, one or both. They are
  *  valid until the solver is destroyed. A solve may change this f, and all other calls may change
  *  both. Not collective.
- *  @param[out] f, u  an array for each box of the options; data is NULL unless the box is one of
- *                    hpgmg_boxes, as the whole grid is on one rank with options.cells */
+ *  @param[out] f, u  an array for each box of the options; data is NULL before the levels are set
+ *                    up by hpgmg_set_coefficients or a first solve, and unless the box is one of
+ *                    hpgmg_boxes, as the whole grid is on one rank with options.cells. Not written
+ *                    if the solver was destroyed, or has no boxes */
 HPGMG_API void hpgmg_storage(const hpgmg_solver_t *solver, hpgmg_array_t *f, hpgmg_array_t *u);
 
 /** Bytes that the levels of a solver take on this rank, on the host and on the GPU. Created with
  *  --dry-run: that they would take at most. But unless --agglomerate-below is given, ranks measure
- *  which of them hold small levels, and the bytes then differ. Arrays on their way take 8 MiB
+ *  which of them hold small levels, and may take more. Arrays on their way take 8 MiB
  *  more, or a few planes of the grid (docs/library.md). Not collective.
  *  @param[out] bytes  [0]: host, [1]: GPU; 0 if there are no levels */
 HPGMG_API void hpgmg_memory(const hpgmg_solver_t *solver, int64_t bytes[2]);

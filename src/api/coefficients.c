@@ -119,6 +119,9 @@ static mg_status_t set_sides(hpgmg_solver_t *s, const hpgmg_sides_t *sides,
 mg_status_t mg_api_set_sides(hpgmg_solver_t *s, const hpgmg_sides_t *sides) {
   bool given[3][2];
   MG_TRY(mg_api_check_sides(s, sides, given));
+  s->usable = false;
+  MG_TRY(mg_comm_agree_or_end(set_sides(s, sides, given)));
   memcpy(s->h->params.side_varies, given, sizeof given);
-  return mg_comm_agree_or_end(set_sides(s, sides, given));
+  s->usable = true;
+  return MG_OK;
 }

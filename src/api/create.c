@@ -175,6 +175,7 @@ static mg_status_t create_boxes(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   const int32_t *n = s->plan.level[0].layout.n;
   const hpgmg_box_t whole = {{0, 0, 0}, {n[0], n[1], n[2]}};
   const bool alone = mg_comm_size(mg_comm_world()) == 1 && o->n_boxes == 0;
+  s->n_boxes = alone ? 1 : o->n_boxes;
   const bool bad = o->n_boxes < 0 || (o->n_boxes > 0 && !o->boxes);
   MG_TRY(mg_comm_agree(
       bad ? mg_error(MG_ERR_USAGE,
@@ -231,6 +232,13 @@ static mg_status_t check_memory(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   return fits;
 }
 
+static mg_status_t find_own_boxes(hpgmg_solver_t *s) {
+  free(s->own);
+  s->own = NULL;
+  return mg_comm_agree(mg_layout_patches(&s->plan.level[0].layout, mg_comm_rank(mg_comm_world()),
+                                         &s->own, &s->n_own));
+}
+
 static mg_status_t create_levels(hpgmg_solver_t *s) {
   const mg_allocator_t *const before =
       mg_allocator_enter(s->allocator.allocate ? &s->allocator : NULL);
@@ -248,12 +256,12 @@ mg_status_t mg_api_build(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   MG_TRY(mg_comm_agree(mg_axes_set(&s->axes, &s->params)));
   MG_TRY(open_device(s));
   MG_TRY(plan(s));
-  MG_TRY(mg_comm_agree(mg_layout_patches(&s->plan.level[0].layout, mg_comm_rank(mg_comm_world()),
-                                         &s->own, &s->n_own)));
+  MG_TRY(find_own_boxes(s));
   if (s->params.dry_run)
     return mg_comm_agree(mg_memory_planned(&s->plan, &s->planned[0], &s->planned[1]));
   MG_TRY(check_memory(s, o));
   MG_TRY(create_levels(s));
+  MG_TRY(find_own_boxes(s)); /* the ranks of the finest level may have been measured */
   MG_TRY(create_boxes(s, o));
   MG_TRY(mg_api_create_coefficients(s));
   s->stream = o->stream;

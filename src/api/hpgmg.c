@@ -195,7 +195,8 @@ void hpgmg_destroy(hpgmg_solver_t **solver) {
   if (!forget(s)) return;
   lock(&turn);
   const before_t before = enter(s);
-  (void)check_usable(s); /* selects the device */
+  int device;
+  if (s->holds_device && s->h) (void)s->h->level[0].backend->arrays.select(&device);
   mg_api_free_coefficients(s);
   mg_boxes_free(s->boxes);
   if (!s->broken) mg_hierarchy_free(s->h); /* collective: other ranks may be lost */
@@ -259,9 +260,10 @@ int32_t hpgmg_boxes(const hpgmg_solver_t *solver, hpgmg_box_t *boxes, int32_t ma
 }
 
 void hpgmg_storage(const hpgmg_solver_t *solver, hpgmg_array_t *f, hpgmg_array_t *u) {
-  for (int box = 0; exists(solver) && solver->boxes && box < mg_boxes_count(solver->boxes); box++) {
-    f[box] = mg_boxes_storage(solver->boxes, box, MG_F);
-    u[box] = mg_boxes_storage(solver->boxes, box, MG_U);
+  static const hpgmg_array_t none = {NULL, {0, 0, 0}};
+  for (int box = 0; exists(solver) && box < solver->n_boxes; box++) {
+    f[box] = solver->ready ? mg_boxes_storage(solver->boxes, box, MG_F) : none;
+    u[box] = solver->ready ? mg_boxes_storage(solver->boxes, box, MG_U) : none;
   }
 }
 

@@ -13,6 +13,14 @@ static hpgmg_reason_t reason_of(const hpgmg_solver_t *s, mg_status_t status, dou
                                                   : HPGMG_MAX_CYCLES;
 }
 
+/* Whether f is in the solver's own memory on any rank, where conditions and factors change it. */
+static bool has_storage(const hpgmg_solver_t *s, const hpgmg_array_t *f) {
+  double any = 0.0;
+  for (int box = 0; box < s->n_boxes; box++)
+    if (f[box].data && f[box].data == mg_boxes_storage(s->boxes, box, MG_F).data) any = 1.0;
+  return mg_comm_max(mg_comm_world(), &any, 1) == MG_OK && any > 0.0;
+}
+
 /* Values of f that are not allowed show in its norm. So only a suspicious norm makes it worth to
  * read f again. CG divides by squares of small values. */
 static mg_status_t check_f(const hpgmg_solver_t *s, const hpgmg_array_t *f, double f_norm) {
@@ -20,7 +28,11 @@ static mg_status_t check_f(const hpgmg_solver_t *s, const hpgmg_array_t *f, doub
     return !mg_comm_is_root()
                ? MG_ERR_USAGE
                : mg_error(MG_ERR_USAGE, "max|f| is %g; it must be 0 or from 1e-60", f_norm);
-  return f_norm < 1e-10 * MG_MAX_VALUE ? MG_OK : mg_api_check_values(s, MG_API_F, f);
+  if (f_norm < 1e-10 * MG_MAX_VALUE) return MG_OK;
+  if (!has_storage(s, f)) return mg_api_check_values(s, MG_API_F, f);
+  if (isfinite(f_norm)) return MG_OK;
+  return !mg_comm_is_root() ? MG_ERR_USAGE
+                            : mg_error(MG_ERR_USAGE, "f has a value that is not finite");
 }
 
 static mg_status_t residual_norm(hpgmg_solver_t *s, double *norm) {

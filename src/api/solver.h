@@ -46,6 +46,7 @@ struct hpgmg_solver {
   bool has_alpha;   /* the caller gives alpha */
   bool has_guess;   /* and a first u */
   int cycles;       /* of each solve; 0: until the tolerance */
+  int n_boxes;      /* of this rank */
   bool ready;       /* the levels are set up */
   bool can_enqueue; /* a number of cycles needs no host in between */
   bool holds_device, usable;

@@ -173,11 +173,15 @@ mg_status_t mg_cuda_prepare_factors(const mg_view_t *v, const double *const fact
   mg_factors_t *f = new (std::nothrow) mg_factors_t();
   if (!f) return mg_out_of_memory(sizeof *f, "factors");
   mg_status_t status = copy_tables(factor, 3, v->n, 7u, &f->device);
-  if (status == MG_OK) status = mg_cuda_finish(); /* the caller frees the host's tables */
+  if (status != MG_OK) {
+    delete f;
+    return status;
+  }
+  status = mg_cuda_finish(); /* the caller frees the host's tables */
   if (status == MG_OK)
     *out = f;
   else
-    delete f;
+    mg_cuda_release_factors(f);
   return status;
 }
 

@@ -4,25 +4,30 @@
 #include <stdlib.h>
 
 /* A double for each face in each part of the memory: */
-enum { GIVEN_BETAS, LAID_ASIDE, VALUES, N_PARTS };
+enum { GIVEN_BETAS, LAID_ASIDE, VALUES, CELLS, N_PARTS };
 
 /* What is copied to the memory, or back. */
 enum { SAVE, LAY_ASIDE, PUT, RESTORE, N_MOVES };
-static const struct {
+typedef struct {
   int part;
   bool back;
-} moves[N_MOVES] = {[SAVE] = {GIVEN_BETAS, false},
-                    [LAY_ASIDE] = {LAID_ASIDE, false},
-                    [PUT] = {GIVEN_BETAS, true},
-                    [RESTORE] = {LAID_ASIDE, true}};
+} move_t;
+static const move_t of_betas[N_MOVES] = {[SAVE] = {GIVEN_BETAS, false},
+                                         [LAY_ASIDE] = {LAID_ASIDE, false},
+                                         [PUT] = {GIVEN_BETAS, true},
+                                         [RESTORE] = {LAID_ASIDE, true}};
+/* Of the cells next to walls. */
+static const move_t of_cells[N_MOVES] = {[SAVE] = {VALUES, false},
+                                         [LAY_ASIDE] = {CELLS, false},
+                                         [PUT] = {VALUES, true},
+                                         [RESTORE] = {CELLS, true}};
 
 struct mg_wall_faces {
   const mg_backend_t *backend;
   void *memory;
-  size_t bytes;               /* 0: no faces */
-  bool has_betas, has_values; /* copies are prepared */
-  mg_copies_t *betas[N_MOVES][3][2];
-  mg_copies_t *values[2][3][2]; /* from the level, and back */
+  size_t bytes;              /* 0: no faces */
+  bool has_betas, has_cells; /* copies are prepared */
+  mg_copies_t *betas[N_MOVES][3][2], *cells[N_MOVES][3][2];
 };
 
 /* List this rank's faces on a side as copies of betas, or of the cells next to them; count them if
@@ -54,18 +59,19 @@ static int64_t count_faces(const mg_view_t *v) {
   return faces;
 }
 
-/* Copies for each side, between a vector and a part of the memory. */
-static mg_status_t prepare(const mg_level_t *level, const mg_wall_faces_t *w, int part, bool back,
-                           mg_copies_t *copies[3][2]) {
+/* Copies for each side, between a vector and a part of the memory. After a failure, a second call
+ * prepares the rest. */
+static mg_status_t prepare(const mg_level_t *level, const mg_wall_faces_t *w, const move_t *move,
+                           bool cells, mg_copies_t *copies[3][2]) {
   const mg_view_t *v = &level->store.view;
-  int64_t first = part * count_faces(v);
+  int64_t first = move->part * count_faces(v);
   mg_copy_t *item;
   mg_status_t status = MG_OK;
   MG_TRY(mg_new(&item, v->n_patches, "copy lists"));
   for (int d = 0; d < 3; d++)
     for (int side = 0; status == MG_OK && side < 2; side++) {
-      const int n = list_faces(v, d, side, part == VALUES, back, item, &first);
-      if (n == 0) continue;
+      const int n = list_faces(v, d, side, cells, move->back, item, &first);
+      if (n == 0 || copies[d][side]) continue;
       const mg_copy_job_t job = {v, v, w->memory, item, n};
       status = level->backend->prepare_copies(&job, &copies[d][side]);
     }
@@ -75,26 +81,30 @@ static mg_status_t prepare(const mg_level_t *level, const mg_wall_faces_t *w, in
 
 static mg_status_t create(mg_hierarchy_t *h) {
   const mg_level_t *level = &h->level[0];
-  if (h->wall_faces) return MG_OK;
-  MG_TRY(mg_new(&h->wall_faces, 1, "faces on walls"));
-  mg_wall_faces_t *w = h->wall_faces;
-  w->backend = level->backend;
   const size_t bytes = (size_t)count_faces(&level->store.view) * N_PARTS * sizeof(double);
-  if (bytes == 0) return MG_OK;
-  MG_TRY(level->backend->alloc(bytes, MG_SPACE_LEVEL, &w->memory));
+  mg_wall_faces_t *w;
+  if (h->wall_faces) return MG_OK;
+  MG_TRY(mg_new(&w, 1, "faces on walls"));
+  w->backend = level->backend;
+  const mg_status_t status =
+      bytes > 0 ? level->backend->alloc(bytes, MG_SPACE_LEVEL, &w->memory) : MG_OK;
+  if (status != MG_OK) {
+    free(w);
+    return status;
+  }
   w->bytes = bytes;
+  h->wall_faces = w;
   return MG_OK;
 }
 
 void mg_wall_faces_free(mg_wall_faces_t *w) {
   if (!w) return;
-  for (int d = 0; d < 3; d++)
-    for (int side = 0; side < 2; side++) {
-      for (int m = 0; m < N_MOVES; m++)
+  for (int m = 0; m < N_MOVES; m++)
+    for (int d = 0; d < 3; d++)
+      for (int side = 0; side < 2; side++) {
         if (w->betas[m][d][side]) w->backend->release_copies(w->betas[m][d][side]);
-      for (int back = 0; back < 2; back++)
-        if (w->values[back][d][side]) w->backend->release_copies(w->values[back][d][side]);
-    }
+        if (w->cells[m][d][side]) w->backend->release_copies(w->cells[m][d][side]);
+      }
   if (w->bytes > 0) w->backend->release(w->memory, w->bytes, MG_SPACE_LEVEL);
   free(w);
 }
@@ -115,7 +125,7 @@ mg_status_t mg_wall_betas_save(mg_hierarchy_t *h) {
   MG_TRY(create(h));
   mg_wall_faces_t *w = h->wall_faces;
   for (int m = 0; m < N_MOVES && !w->has_betas; m++)
-    MG_TRY(prepare(level, w, moves[m].part, moves[m].back, w->betas[m]));
+    MG_TRY(prepare(level, w, &of_betas[m], false, w->betas[m]));
   w->has_betas = true;
   return move_betas(w, SAVE);
 }
@@ -129,19 +139,27 @@ mg_status_t mg_wall_betas_restore(const mg_hierarchy_t *h) {
   return move_betas(h->wall_faces, RESTORE);
 }
 
+static mg_status_t move_cells(const mg_wall_faces_t *w, int move, int d, int side) {
+  if (!w || !w->cells[move][d][side]) return MG_OK;
+  return w->backend->copy(w->cells[move][d][side], MG_U, MG_U);
+}
+
 mg_status_t mg_wall_values_save(mg_hierarchy_t *h, int d, int side) {
   const mg_level_t *level = &h->level[0];
   if (!level->comm) return MG_OK;
   MG_TRY(create(h));
   mg_wall_faces_t *w = h->wall_faces;
-  for (int back = 0; back < 2 && !w->has_values; back++)
-    MG_TRY(prepare(level, w, VALUES, back == 1, w->values[back]));
-  w->has_values = true;
-  return w->values[0][d][side] ? w->backend->copy(w->values[0][d][side], MG_U, MG_U) : MG_OK;
+  for (int m = 0; m < N_MOVES && !w->has_cells; m++)
+    MG_TRY(prepare(level, w, &of_cells[m], true, w->cells[m]));
+  w->has_cells = true;
+  return move_cells(w, SAVE, d, side);
 }
 
 mg_status_t mg_wall_values_put(const mg_hierarchy_t *h, int d, int side) {
-  const mg_wall_faces_t *w = h->wall_faces;
-  if (!w || !w->values[1][d][side]) return MG_OK;
-  return w->backend->copy(w->values[1][d][side], MG_U, MG_U);
+  MG_TRY(move_cells(h->wall_faces, LAY_ASIDE, d, side));
+  return move_cells(h->wall_faces, PUT, d, side);
+}
+
+mg_status_t mg_wall_values_restore(const mg_hierarchy_t *h, int d, int side) {
+  return move_cells(h->wall_faces, RESTORE, d, side);
 }

@@ -18,7 +18,9 @@ MG_MUST_CHECK mg_status_t mg_wall_betas_restore(const mg_hierarchy_t *h);
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_wall_values_save(mg_hierarchy_t *h, int d, int side);
 
-/** Set MG_U of the cells next to a side to the saved values. Only enqueues. */
+/** Set MG_U of the cells next to a side to the saved values, and then to what it was. Only enqueue.
+ */
 MG_MUST_CHECK mg_status_t mg_wall_values_put(const mg_hierarchy_t *h, int d, int side);
+MG_MUST_CHECK mg_status_t mg_wall_values_restore(const mg_hierarchy_t *h, int d, int side);
 
 #endif

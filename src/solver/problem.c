@@ -246,16 +246,16 @@ static mg_status_t set_wall(mg_hierarchy_t *h, const mg_problem_source_t *source
   const bool varies = h->params.side_varies[d][side];
   const int32_t at = side == 0 ? 0 : level->plan->layout.n[d] - 1;
   if (mg_params_is_periodic(&h->params, d)) return MG_OK;
-  if (varies && source && source->load_wall)
-    MG_TRY(source->load_wall(source->data, h, d, side));
-  else if (varies)
-    MG_TRY(mg_wall_values_put(h, d, side));
+  const bool loads = varies && source && source->load_wall;
+  if (loads) MG_TRY(source->load_wall(source->data, h, d, side));
+  if (varies && !loads) MG_TRY(mg_wall_values_put(h, d, side));
   if (!level->comm) return MG_OK;
   mg_view_t v = level->store.view;
   v.alpha_varies = v.alpha_varies && with_alpha;
-  return level->backend->set_wall(&v, d, side, &h->params.condition[d][side],
+  MG_TRY(level->backend->set_wall(&v, d, side, &h->params.condition[d][side],
                                   mg_plan_width(level->plan, &h->params, 0, d, at),
-                                  varies ? MG_U : MG_NO_VECTOR);
+                                  varies ? MG_U : MG_NO_VECTOR));
+  return varies && !loads ? mg_wall_values_restore(h, d, side) : MG_OK;
 }
 
 static mg_status_t set_walls(mg_hierarchy_t *h, const mg_problem_source_t *source,

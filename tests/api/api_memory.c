@@ -90,14 +90,20 @@ static void test_same(const char *words) {
   if (u.values > 0) CHECK_SAME(u.memory, own.memory, u.values);
   /* Nothing is allocated, and no device is used. */
   o = with_pool(textf("%s --dry-run", words), &pool);
+  o.log = count_lines;
+  o.log_data = &n_lines;
+  n_lines = 0;
   API(hpgmg_create(&o, &s));
   int64_t planned[2];
   hpgmg_memory(s, planned);
   CHECK(pool.given == 0);
   CHECK(planned[0] >= bytes[0] && planned[1] >= bytes[1]);
   CHECK(planned[0] + planned[1] <= 2 * (bytes[0] + bytes[1]) || n_ranks > 1);
+  CHECK_INT(n_lines, 0);
   refused(s, hpgmg_solve(s, u.array, u.array, NULL), HPGMG_BAD_ARGUMENT, "the word --dry-run");
+  n_lines = 0;
   hpgmg_destroy(&s);
+  CHECK_INT(n_lines, 0);
   free_part(&u), free_part(&own);
 }
 
