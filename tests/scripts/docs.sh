@@ -24,7 +24,7 @@ test "$section" = "## $version" || complain "CHANGELOG.md: the top version is '$
   "$top/configure" --help
   sed -s -n '2,/^set /p' "$top"/scripts/*.sh
   # Options of launchers and batch systems appear in the scripts of scaling studies.
-  grep -ohE '"--[a-z-]+' "$top"/scripts/*.py "$top"/scripts/plots/*.py "$top"/scripts/compare/*.py "$top"/inputs/*.py "$top"/examples/*.py "$top"/scripts/bind-report "$top"/scripts/check-result "$top"/scripts/scaling "$top"/scripts/studies/*.py
+  grep -ohE '"--[a-z-]+' "$top"/scripts/*.py "$top"/scripts/plots/*.py "$top"/scripts/compare/*.py "$top"/inputs/*.py "$top"/examples/*.py "$top"/scripts/bind-report "$top"/scripts/check-result "$top"/scripts/scaling "$top"/scripts/studies/*.py "$top"/scripts/tune
   # Options of Apptainer, Spack, pkg-config and NVIDIA's profiler.
   echo '--build-arg --build-arg-file --nv --path --test --variable --clock-control --csv --filter-mode --metrics --page'
   sed -n 's/.*\[\[ \${1-} == \(--[a-z-]*\) \]\].*/\1/p' "$top"/scripts/*.sh
