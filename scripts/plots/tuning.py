@@ -92,6 +92,7 @@ def draw_panel(ax, tried: list[Tried], y_of, best: Tried | None, logarithmic: bo
         )
     ax.set_xscale("log")
     ax.set_yscale("log" if logarithmic else "linear")
+    ax.margins(0.1)
     ax.set_xlabel("milliseconds of a solve")
     ax.grid(True, which="major", color="0.88")
 

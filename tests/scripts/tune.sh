@@ -41,7 +41,7 @@ PYTHONPATH=$abs_top_srcdir/scripts "$PYTHON" "$abs_top_srcdir/tests/scripts/tune
 # Fast with --bottom=cg and --coarsest=4. Inaccurate, and the fastest, with --coarsest=16. Counts its runs.
 cat >"$dir/fake" <<'FAKE'
 #!/bin/sh
-seconds=1.0 error=1e-5 file= deck=
+seconds=1.0 error=1e-5 file= deck= energy=null
 for word; do
   case $word in
   --version) echo 'hpgmg-fv 0.1.0, planted'; exit ;;
@@ -51,6 +51,7 @@ for word; do
   --coarsest=4) seconds=$seconds*0.9 ;;
   --coarsest=16) seconds=$seconds*0.1 error=2e-5 ;;
   --coarsest=2) echo 'hpgmg-fv: error: planted failure' >&2; exit 4 ;;
+  --energy) energy='{"gpu": {"joules_per_solve": null}, "cpu": {"joules_per_solve": 7.5}}' ;;
   --json=*) file=${word#*=} ;;
   esac
 done
@@ -60,7 +61,7 @@ if [ -n "$deck" ]; then
 fi
 echo "$*" >>"$FAKE_RUNS"
 cat >"$file" <<JSON
-{"verification": "passed", "reason": "", "error": $error, "order": 2.0, "energy": null,
+{"verification": "passed", "reason": "", "error": $error, "order": 2.0, "energy": $energy,
  "solves": [{"seconds_min": $(awk "BEGIN { print $seconds }")}]}
 JSON
 FAKE
@@ -87,6 +88,10 @@ test "$(n_runs)" -eq $((before + 9)) || complain "$(n_runs) runs, not $before an
 # A launcher, and options of the command, which stay.
 good --no-picture --groups=coarsest,bottom --runs=40 -o "$dir/fake-2" -- env A=1 "$dir/fake" --bottom=cg 6 8
 grep -qxF '# Changed: --coarsest=4' "$dir/fake-2.ini" || complain "fake-2.ini: $(cat "$dir/fake-2.ini")"
+# Energy, in the table and the log.
+good --energy --no-picture --groups=bottom --runs=40 -o "$dir/fake-3" -- "$dir/fake" 6 8
+grep -qE '^best +0\.800000 +1\.25 +1\.000 +7\.5 +--bottom=cg$' "$dir/said" || complain "energy: $(cat "$dir/said")"
+grep -q '^final,--bottom=cg,0\.8,7\.5,1e-05,2\.0,' "$dir/fake-3.csv" || complain "energy: $(cat "$dir/fake-3.csv")"
 
 # --- the program --------------------------------------------------------------------------------------
 
