@@ -1,12 +1,13 @@
 # shellcheck shell=bash disable=SC2016,SC2154
-# docs: README.md, CONTRIBUTING.md, CHANGELOG.md, examples/README.md and docs/*.md refer only to existing things.
+# docs: README.md, CONTRIBUTING.md, CHANGELOG.md, examples/README.md, results/*.md and docs/*.md refer only to existing
+# things.
 # Relative links and their anchors resolve. Options exist in a program, configure or a script. Files of the source
 # tree and names of the code in backticks exist. Files of docs/results/ are linked,
 # dated and rectangular.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 top=$abs_top_srcdir
 
-documents='README.md CONTRIBUTING.md CHANGELOG.md examples/README.md'
+documents='README.md CONTRIBUTING.md CHANGELOG.md examples/README.md results/README.md results/submission.md'
 for path in "$top"/docs/*.md; do
   documents="$documents docs/${path##*/}"
 done
