@@ -15,7 +15,7 @@ SMALLEST = 1e-4  # difference from the converged error that is drawn
 
 
 class Tried(Candidate):
-    """A candidate of a log; `options` is text here."""
+    """A candidate of a log; `options` are words here."""
 
     def add(self, run: Run, target: Target) -> None:
         self.run, self.miss = run, target.miss(run)
@@ -49,7 +49,7 @@ def tried_in(path: str, runs: list[Run], target: Target) -> list[Tried]:
             continue
         if not 1.0 / LARGEST < run.seconds < LARGEST:
             raise FileError(f"{path}: a run took {run.seconds:g} s; remove the log")
-        found.setdefault(run.options, Tried(run.options, {})).add(run, target)
+        found.setdefault(run.options, Tried(tuple(run.options.split()), {})).add(run, target)
     if not found:
         raise FileError(f"{path} has no timed runs")
     return list(found.values())
@@ -66,7 +66,7 @@ def front_of(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def draw_panel(ax, tried: list[Tried], y_of, best: Tried | None, logarithmic: bool) -> None:
-    """One point per candidate, the Pareto front, and the names of two candidates."""
+    """One point per candidate, the Pareto front, and stars for two candidates."""
     points = {id(c): (1e3 * c.time(), y_of(c)) for c in tried}
     reached = [c for c in tried if not c.miss]
     missed = [c for c in tried if c.miss]
@@ -76,20 +76,11 @@ def draw_panel(ax, tried: list[Tried], y_of, best: Tried | None, logarithmic: bo
             x, y = zip(*(points[id(c)] for c in some))
             ax.plot(x, y, ls="", marker=marker, ms=5, color=color, label=f"{label} ({len(some)})")
     ax.plot(*zip(*front_of(list(points.values()))), color="0.5", lw=1.0, label="Pareto front")
-    marks = [(c, "as given", COLORS[1], 10) for c in tried if not c.options]
+    marks = [(c, "as given", COLORS[1]) for c in tried if not c.options]
     if best is not None and best.options:
-        marks.append((best, "\n".join(map(plain, best.options.split())), COLORS[2], -10))
-    for c, label, color, shift in marks:
-        ax.plot(*([v] for v in points[id(c)]), ls="", marker="*", ms=13, color=color)
-        ax.annotate(
-            label,
-            points[id(c)],
-            (6, shift),
-            textcoords="offset points",
-            fontsize=7,
-            va="bottom" if shift > 0 else "top",
-            bbox={"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8},
-        )
+        marks.append((best, "\n".join(["best:", *map(plain, best.options)]), COLORS[2]))
+    for c, label, color in marks:
+        ax.plot(*([v] for v in points[id(c)]), ls="", marker="*", ms=13, color=color, label=label)
     ax.set_xscale("log")
     ax.set_yscale("log" if logarithmic else "linear")
     ax.margins(0.1)
@@ -102,7 +93,7 @@ def draw_tuning(args) -> str:
     comments, runs = read_log(path)
     target = target_in(runs, args.tolerance)
     tried = tried_in(path, runs, target)
-    final = {run.options for run in runs if run.phase == FINAL}
+    final = {tuple(run.options.split()) for run in runs if run.phase == FINAL}
     able = [c for c in tried if not c.miss]
     best = (ranked([c for c in able if c.options in final]) or ranked(able) or [None])[0]
     measured = [c for c in tried if c.joules and not c.miss]
@@ -119,12 +110,12 @@ def draw_tuning(args) -> str:
     if measured:
         draw_panel(axes[1], measured, Candidate.energy, best, True)
         axes[1].set_ylabel("joules of a solve")
-    axes[0].legend(fontsize=8)
+    axes[0].legend(fontsize=7)
     command = comments[0].partition(": ")[2] if comments else path
     number = lambda value: "" if value is None or math.isnan(value) else value  # noqa: E731
     rows = [
         [
-            c.options,
+            " ".join(c.options),
             c.time(),
             number(c.energy()),
             number(c.deviation(target)),
