@@ -58,6 +58,12 @@ COMMANDS = {
         "FILE.csv",
         "tables of scripts/compare/compare.py --csv",
     ),
+    "published": (
+        "published",
+        "plot published results: speed per device, bandwidth and watt",
+        "FOLDER",
+        "folder of published results, such as results",
+    ),
     "ladder": (
         "ladders",
         "plot one ladder: speed, and percent of copy bandwidth",
@@ -174,7 +180,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     subs = {}
     for name, (_, text, files, help_files) in COMMANDS.items():
         sub = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-        one = name == "slice" or help_files == BENCH
+        one = name in ("slice", "published") or help_files == BENCH
         sub.add_argument("files", nargs=1 if one else "+", metavar=files, help=help_files)
         subs[name] = sub
     add_plane(subs["slice"], "u", False)
@@ -212,7 +218,7 @@ def parse(words: list[str]) -> argparse.Namespace:
 def check_output(args: argparse.Namespace) -> None:
     """Set the default name and check the type of the output before any input is read."""
     if args.output is None:
-        first = os.path.basename(args.files[0])
+        first = os.path.basename(os.path.normpath(args.files[0]))
         args.output = f"{os.path.splitext(first)[0]}-{args.command}.{args.kinds[0]}"
     kind = os.path.splitext(args.output)[1][1:].lower()
     if kind not in args.kinds:

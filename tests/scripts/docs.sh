@@ -1,12 +1,13 @@
 # shellcheck shell=bash disable=SC2016,SC2154
-# docs: README.md, CONTRIBUTING.md, CHANGELOG.md, examples/README.md and docs/*.md refer only to existing things.
+# docs: README.md, CONTRIBUTING.md, CHANGELOG.md, examples/README.md, results/*.md and docs/*.md refer only to existing
+# things.
 # Relative links and their anchors resolve. Options exist in a program, configure or a script. Files of the source
 # tree and names of the code in backticks exist. Files of docs/results/ are linked,
 # dated and rectangular.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 top=$abs_top_srcdir
 
-documents='README.md CONTRIBUTING.md CHANGELOG.md examples/README.md'
+documents='README.md CONTRIBUTING.md CHANGELOG.md examples/README.md results/README.md results/submission.md'
 for path in "$top"/docs/*.md; do
   documents="$documents docs/${path##*/}"
 done
@@ -24,7 +25,7 @@ test "$section" = "## $version" || complain "CHANGELOG.md: the top version is '$
   "$top/configure" --help
   sed -s -n '2,/^set /p' "$top"/scripts/*.sh
   # Options of launchers and batch systems appear in the scripts of scaling studies.
-  grep -ohE '"--[a-z-]+' "$top"/scripts/*.py "$top"/scripts/plots/*.py "$top"/scripts/compare/*.py "$top"/inputs/*.py "$top"/examples/*.py "$top"/scripts/bind-report "$top"/scripts/check-result "$top"/scripts/scaling "$top"/scripts/studies/*.py
+  grep -ohE '"--[a-z-]+' "$top"/scripts/*.py "$top"/scripts/plots/*.py "$top"/scripts/compare/*.py "$top"/inputs/*.py "$top"/examples/*.py "$top"/scripts/bind-report "$top"/scripts/check-result "$top"/scripts/scaling "$top"/scripts/studies/*.py "$top"/scripts/tune
   # Options of Benchpark, EasyBuild and JUBE.
   echo '--dest --cuda-compute-capabilities --optarch --robot --include-path'
   # Options of Apptainer, Spack, pkg-config and NVIDIA's profiler.

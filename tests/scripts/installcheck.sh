@@ -38,6 +38,7 @@ if "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; t
     ok 1 4 1 --cycle=v --min-solves=1 --min-time=0 --json="$dir/open.json"
     "$PYTHON" "$scripts/check-result" "$dir/open.json" >"$dir/out" || complain "$scripts/check-result: $(cat "$dir/out")"
   fi
+  "$PYTHON" "$scripts/tune" --help >/dev/null || complain "$scripts/tune does not start"
   "$PYTHON" "$decks/rough_field.py" --help >/dev/null || complain "$decks/rough_field.py does not start"
 fi
 test -x "$scripts/health-check.sh" || complain "$scripts/health-check.sh is missing"

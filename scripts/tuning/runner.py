@@ -1,0 +1,234 @@
+"""Runs hpgmg-fv with candidate options and reads its report."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+from toolkit import USAGE, FileError, ToolError, UsageError
+from tuning.log import Log, Run
+from tuning.search import FINAL, LONG, QUICK, Budget, Exhausted
+from tuning.space import Options, words_of
+
+# Options of each phase, after those of the candidate. The last of equal options counts.
+REFERENCE = "reference"
+CONVERGED = ["--precision=double", "--max-cycles=100", "--verify-only"]
+REFERENCE_RTOL = ("1e-9", "1e-7")  # the second one if round-off prevents the first
+BRIEFLY = ["--warmup=1", "--min-solves=3", "--min-time=0"]
+LONGER = ["--warmup=1", "--min-solves=5", "--min-time=0.3"]
+# NVML's counter is updated every 0.1 s.
+ENERGY = ["--energy", "--min-time=2"]
+# Options that tune sets itself, or that make a run something else than a timed solve.
+TAKEN = (
+    *("csv", "dry-run", "dump", "energy", "help", "json", "levels-breakdown", "min-solves"),
+    *("min-time", "official", "print-config", "quiet", "ranks", "restart", "verbose"),
+    *("verify-only", "version", "warmup"),
+)
+SLOW = 20  # a run is stopped after this times the longest one with the options as given
+LEAST_LIMIT = 30.0
+GRACE = 10  # seconds from SIGTERM to SIGKILL
+
+
+def named_options(words: list[str]) -> set[str]:
+    """Names of the long options of a command."""
+    return {word[2:].partition("=")[0] for word in words if word.startswith("--") and word != "--"}
+
+
+def check_command(words: list[str]) -> None:
+    for name in sorted(named_options(words).intersection(TAKEN)):
+        raise UsageError(f"tune does not accept --{name} in the command; remove it")
+
+
+def deck_values(deck: str) -> dict[str, str]:
+    """The lines `key = value` of a deck."""
+    pairs = (line.partition(" = ") for line in deck.splitlines() if not line.startswith("#"))
+    return {key.strip(): value.strip() for key, equals, value in pairs if equals}
+
+
+class Stopped(Exception):
+    """A run reached its time limit."""
+
+
+def end_group(process: subprocess.Popen) -> None:
+    """End a run with all its ranks."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
+            return
+
+
+def reason_of(errors: str, code: int) -> str:
+    """The program's error line, or the first line of anything else."""
+    lines = [line for line in errors.splitlines() if line.strip(" -")]
+    own = [line.partition("error: ")[2] for line in lines if line.startswith("hpgmg-fv: error: ")]
+    return (own[:1] or lines[:1] or [f"exit code {code}"])[0].strip()[:200]
+
+
+class Runner:
+    def __init__(self, words: list[str], budget: Budget, energy: bool):
+        self.words, self.budget, self.energy = words, budget, energy
+        self.log: Log | None = None
+        self.folder = tempfile.TemporaryDirectory(prefix="hpgmg-tune-")
+        # Open MPI starts a single process faster without its daemon, and without a common folder.
+        mpi = {"ess_singleton_isolated": "1", "orte_tmpdir_base": self.folder.name}
+        mine = {f"OMPI_MCA_{key}": value for key, value in mpi.items()}
+        self.environment = {**mine, **os.environ}
+        self.first_s = 0.0  # longest run with the options as given
+
+    def execute(self, words: list[str], limit: float | None) -> tuple[int, str, str]:
+        """Exit code, stdout and stderr. Raises Stopped after `limit` seconds."""
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            try:
+                process = subprocess.Popen(
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    env=self.environment,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise UsageError(f"{words[0]} cannot be run: {error.strerror}") from None
+            try:
+                code = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                raise Stopped from None
+            finally:
+                if process.returncode is None:
+                    end_group(process)
+            texts = []
+            for stream in (out, err):
+                stream.seek(0)
+                texts.append(stream.read().decode(errors="replace"))
+        return code, texts[0], texts[1]
+
+    def asked(self, more: list[str]) -> str:
+        """Output of the command with further options, which must succeed."""
+        code, out, err = self.execute([*self.words, *more], None)
+        if code != 0:
+            text = f"'{' '.join([*self.words, *more])}' failed: {reason_of(err, code)}"
+            raise ToolError(text, code if 0 < code <= 5 else USAGE)
+        return out
+
+    def deck(self, options: Options) -> str:
+        """The deck of a candidate."""
+        deck = self.asked([*words_of(options), "--print-config"])
+        if "log2-box-dim" not in deck and "cells" not in deck:
+            raise UsageError(f"{self.words[0]} printed no deck for --print-config")
+        return deck
+
+    def plan(self) -> tuple[int, str]:
+        """Number of ranks, and backend of the finest level."""
+        try:
+            run = json.loads(self.asked(["--dry-run", "--json=-", "--quiet"]))["run"]
+            return int(run["ranks"]), str(run["backend"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise UsageError(
+                f"{self.words[0]} printed no plan for --dry-run --json=- ({str(error)[:80]})"
+            ) from None
+
+    def report(self, path: str) -> dict:
+        try:
+            with open(path, encoding="utf-8") as file:
+                data = json.load(file)
+            return data if isinstance(data, dict) else {}
+        except (OSError, ValueError):
+            return {}
+
+    def run(self, words: list[str], phase: str, options: str, limit: float | None) -> Run:
+        """Run the program once. The report's file is beside the log, as ranks may be elsewhere."""
+        path = f"{os.path.abspath(self.log.path)}.{os.getpid()}.json"
+        begin = time.monotonic()
+        try:
+            more = [*words, f"--json={path}", "--quiet"]
+            code, _, err = self.execute([*self.words, *more], limit)
+            data = self.report(path)
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+        wall = time.monotonic() - begin
+        run = Run(phase, options, None, None, None, None, wall, "")
+        try:
+            fill(run, data, code)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            run.reason = reason_of(err, code) if code else f"no report of hpgmg-fv ({error})"
+        return run
+
+    def measure(self, options: Options, phase: str, kept_runs: int) -> Run:
+        """A run of a candidate, from the log if an earlier call made it."""
+        text = " ".join(words_of(options))
+        run = self.log.earlier(phase, text)
+        if run is None:
+            run = self.new_run(options, phase, text, kept_runs)
+            self.log.add(run)
+        if not options:
+            self.first_s = max(self.first_s, run.wall_s)
+        if phase in (LONG, FINAL):
+            self.budget.longest = max(self.budget.longest, run.wall_s)
+        return run
+
+    def new_run(self, options: Options, phase: str, text: str, kept_runs: int) -> Run:
+        budget = self.budget
+        budget.need(kept_runs)
+        limit = budget.left() - kept_runs * budget.longest
+        slow = max(LEAST_LIMIT, SLOW * self.first_s) if self.first_s else limit
+        timing = BRIEFLY if phase == QUICK else LONGER + (ENERGY if self.energy else [])
+        budget.n_runs += 1
+        try:
+            return self.run([*words_of(options), *timing], phase, text, min(limit, slow))
+        except Stopped:
+            if limit <= slow:
+                raise Exhausted from None
+            return Run(phase, text, None, None, None, None, slow, f"stopped after {slow:.0f} s")
+
+    def reference(self) -> Run:
+        """A converged solve of the same problem."""
+        for rtol in REFERENCE_RTOL:
+            run = self.log.earlier(REFERENCE, f"--rtol={rtol}")
+            if run is None:
+                self.budget.n_runs += 1
+                try:
+                    words = [f"--rtol={rtol}", *CONVERGED]
+                    run = self.run(words, REFERENCE, f"--rtol={rtol}", self.budget.left())
+                except Stopped:
+                    raise UsageError(
+                        f"the budget of {self.budget.seconds:g} s ended in the converged solve; "
+                        "use a larger --budget"
+                    ) from None
+                self.log.add(run)
+            if not run.reason:
+                return run
+        raise ToolError(f"the converged solve failed: {run.reason}", 1)
+
+
+def fill(run: Run, data: dict, code: int) -> None:
+    """Values of a report."""
+    if data["verification"] != "passed":
+        run.reason = data["reason"] or "verification failed"
+        return
+    if code != 0:
+        raise ValueError(f"exit code {code}")
+    run.error, run.order = data["error"], data["order"]
+    run.seconds = data["solves"][0]["seconds_min"]
+    energy = data["energy"] or {}
+    for part in ("gpu", "cpu", "node"):
+        joules = energy.get(part, {}).get("joules_per_solve")
+        if joules is not None:
+            run.joules = float(joules)
+            break
+    for value in (run.error, run.order, run.seconds):
+        if not (value is None or (isinstance(value, (int, float)) and abs(value) < 1e300)):
+            raise ValueError(f"{value} is not a number")
+
+
+def check_output(prefix: str) -> None:
+    folder = os.path.dirname(prefix) or "."
+    if not os.path.isdir(folder):
+        raise FileError(f"--output={prefix}: there is no folder {folder}")
