@@ -310,8 +310,8 @@ class Solver:
 
     @property
     def boxes(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """This rank's boxes as the solver divides the grid, as the argument `boxes` takes them. Arrays
-        with these boxes need no messages between ranks."""
+        """This rank's boxes as the solver divides the grid, as the argument `boxes` takes them.
+        Arrays with these boxes need no messages between ranks."""
         n = _library.hpgmg_boxes(self._handle, None, 0)
         boxes = (_Box * n)()
         _library.hpgmg_boxes(self._handle, boxes, n)
