@@ -24,8 +24,12 @@ static int places_of_side(int n) {
   return n < MAX_PER_SIDE ? n : MAX_PER_SIDE;
 }
 
+int lab_plane_places(int n) {
+  return CORNERS + places_of_side(n);
+}
+
 int lab_places(int n) {
-  return CORNERS + places_of_side(n) + (n <= MAX_PER_SIDE ? 64 : 16);
+  return lab_plane_places(n) + (n <= MAX_PER_SIDE ? 64 : 16);
 }
 
 void lab_place(int q, int n, int cell[3]) {

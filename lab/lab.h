@@ -128,6 +128,8 @@ double lab_median(double *value, int n);
  *  They include corners, cells that cover every value of i, j and k (beyond 64^3 only 64 of them),
  *  and some random cells. Each position costs one run of the norm, so there are few. */
 int lab_places(int n);
+/** The number of all but the random ones, which come last. */
+int lab_plane_places(int n);
 void lab_place(int q, int n, int cell[3]);
 
 /** Number of CUDA devices visible to this process. */

@@ -44,7 +44,7 @@ static const struct {
      2, 0, 0.005, 0.014, 0.94},
     /* Levels up to 512^3 cells. */
     {"roofline", "the solver's kernels: bytes, flops, percent of the limit", lab_roofline,
-     lab_roofline, false, 26, 512, 0.32, 0.5, 0.68},
+     lab_roofline, false, 26, 512, 0.55, 0.78, 0.68},
     {"search", "random shapes of a norm or a sum: proven, compiled and timed (GPU only)", NULL,
      ON_CUDA(lab_search_cuda), true, 0, 0, 0.0, 0.0, 0.0},
 };

@@ -247,14 +247,14 @@ static mg_status_t check_source(const check_t *c, const int at[3], double *error
 /* The largest residual is at the large value, if the last half sweep did not change that cell. The
  * sum of a place's three indices is even if and only if its i is even: neighbors in j and k give
  * such cells in all planes. Check those of the three that the half sweep did not change; all three
- * at walls, where residuals are smaller, and without colors. Each needs a smooth, so after the
- * corners every fourth place must do. */
+ * at walls, where residuals are smaller, and without colors. Each needs a smooth, so a fourth of
+ * the random places must do. */
 static mg_status_t check_smoothed_norm(const check_t *c, double *error) {
   const mg_level_t *fine = &c->h->level[0];
   const mg_step_t *last = &fine->steps[fine->n_steps - 1];
   const int n = fine->store.view.patch[0].n[0];
   MG_TRY(make_level(c, MG_F, 1.0, 1e300));
-  for (int q = 0; q < lab_places(n); q += q < 8 ? 1 : 4) {
+  for (int q = 0; q < lab_places(n); q += q < lab_plane_places(n) ? 1 : 4) {
     int at[3];
     bool all = !last->colored;
     lab_place(q, n, at);
