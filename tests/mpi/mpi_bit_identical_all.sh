@@ -28,7 +28,6 @@ compare '
 ' '
   1 1 6 1
   1 3 4 64
-  2 3 4 32
   5 1 4 13 --agglomerate-below=0
   8 1 5 1 --agglomerate-below=100000
 '
