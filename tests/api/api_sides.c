@@ -17,7 +17,7 @@ static const double slope[3] = {2.0, -3.0, 1.0};
 static double *axes[3];
 static void make_axes(void) {
   for (int d = 0; d < 3; d++) {
-    axes[d] = calloc((size_t)grid[d] + 1, sizeof *axes[d]);
+    if (!axes[d]) axes[d] = calloc((size_t)grid[d] + 1, sizeof *axes[d]);
     for (int i = 0; i <= grid[d]; i++)
       axes[d][i] = d == 1 ? 0.05 * i + 0.001 * i * i : 0.0625 * i;
   }
