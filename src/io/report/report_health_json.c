@@ -8,37 +8,15 @@
 #include "io/report/report_health.h"
 
 #ifdef HAVE_JANSSON
+#include "io/report/json_values.h"
 #include <errno.h>
-#include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static json_t *number(double value) {
-  return isfinite(value) ? json_real(value) : json_null();
-}
-
-/* JSON is UTF-8, but names of hosts and devices may contain any bytes. */
-static json_t *text(const char *bytes) {
-  json_t *string = json_string(bytes);
-  if (string) return string;
-  char clean[4096];
-  snprintf(clean, sizeof clean, "%s", bytes);
-  for (char *c = clean; *c; c++)
-    if ((unsigned char)*c >= 0x80) *c = '?';
-  return json_string(clean);
-}
-
-static json_t *text_or_null(const char *bytes) {
-  return bytes[0] ? text(bytes) : json_null();
-}
-
 static json_t *checksum(uint64_t sum, bool is_known) {
-  char digits[17];
-  snprintf(digits, sizeof digits, "%016llx", (unsigned long long)sum);
-  return is_known ? json_string(digits) : json_null();
+  return is_known ? mg_json_checksum(sum) : json_null();
 }
 
 static json_t *problems(const mg_health_device_t *d) {
@@ -59,18 +37,20 @@ static json_t *figures(const mg_health_device_t *d) {
   json_t *all = json_object();
   for (int f = 0; f < MG_N_HEALTH_FIGURES; f++)
     json_object_set_new(all, mg_health_figure_name((mg_health_figure_t)f),
-                        json_pack("{s:o, s:o, s:o}", "value", number(d->value[f]), "median",
-                                  number(d->median[f]), "baseline", number(d->baseline[f])));
+                        json_pack("{s:o, s:o, s:o}", "value", mg_json_number(d->value[f]), "median",
+                                  mg_json_number(d->median[f]), "baseline",
+                                  mg_json_number(d->baseline[f])));
   return all;
 }
 
 static json_t *device(const mg_health_device_t *d) {
   return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "program",
                    PACKAGE_NAME, "version", PACKAGE_VERSION, "health", MG_HEALTH_SCHEMA, "rank",
-                   d->rank < 0 ? json_null() : json_integer(d->rank), "host", text(d->host),
-                   "model", text_or_null(d->model), "uuid", text_or_null(d->uuid), "pci",
-                   text_or_null(d->pci), "verdict", mg_health_verdict_name(d->verdict), "reason",
-                   text_or_null(d->reason), "problems", problems(d), "figures", figures(d));
+                   d->rank < 0 ? json_null() : json_integer(d->rank), "host", mg_json_text(d->host),
+                   "model", mg_json_text_or_null(d->model), "uuid", mg_json_text_or_null(d->uuid),
+                   "pci", mg_json_text_or_null(d->pci), "verdict",
+                   mg_health_verdict_name(d->verdict), "reason", mg_json_text_or_null(d->reason),
+                   "problems", problems(d), "figures", figures(d));
 }
 
 static json_t *summary(const mg_health_report_t *r) {
@@ -80,7 +60,7 @@ static json_t *summary(const mg_health_report_t *r) {
                    r->passed, "devices", r->health->n_devices, "ok", r->count[MG_HEALTH_OK], "slow",
                    r->count[MG_HEALTH_SLOW], "wrong", r->count[MG_HEALTH_WRONG], "missing",
                    r->count[MG_HEALTH_MISSING], "slow_percent", r->params->health_slow, "baseline",
-                   strcmp(baseline, "-") == 0 ? json_null() : text(baseline));
+                   strcmp(baseline, "-") == 0 ? json_null() : mg_json_text(baseline));
 }
 
 static mg_status_t write_line(FILE *out, json_t *object) {

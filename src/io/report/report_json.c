@@ -5,30 +5,7 @@
 #include "io/report/report.h"
 
 #ifdef HAVE_JANSSON
-#include <inttypes.h>
-#include <jansson.h>
-#include <math.h>
-
-/* JSON has neither NaN nor infinity. */
-static json_t *number(double value) {
-  return isfinite(value) ? json_real(value) : json_null();
-}
-
-/* JSON is UTF-8, but paths and host names may contain any bytes; replace invalid text by '?'. */
-static json_t *text(const char *bytes) {
-  json_t *string = json_string(bytes);
-  if (string) return string;
-  char clean[4096];
-  snprintf(clean, sizeof clean, "%s", bytes);
-  for (char *c = clean; *c; c++)
-    if ((unsigned char)*c >= 0x80) *c = '?';
-  return json_string(clean);
-}
-
-/* A file of a user-defined problem; null if none. */
-static json_t *file_or_null(const char *path) {
-  return path[0] ? text(path) : json_null();
-}
+#include "io/report/json_values.h"
 
 static json_t *problem(const mg_params_t *p, const mg_plan_t *plan) {
   const int32_t *n = plan->level[0].layout.n;
@@ -43,7 +20,7 @@ static json_t *problem(const mg_params_t *p, const mg_plan_t *plan) {
       mg_cycle_name(p->cycle), "krylov", mg_krylov_name(p->krylov), "precision",
       mg_precision_name(p->precision), "rtol", p->rtol, "max_cycles", p->max_cycles, "coarsest",
       p->coarsest, "dim", n[0], n[1], n[2], "levels", plan->n_levels, "coefficients",
-      file_or_null(p->coefficients), "rhs", file_or_null(p->rhs));
+      mg_json_text_or_null(p->coefficients), "rhs", mg_json_text_or_null(p->rhs));
   if (mg_params_has_cells(p))
     json_object_set_new(object, "lengths",
                         json_pack("[f,f,f]", p->length[0], p->length[1], p->length[2]));
@@ -133,16 +110,17 @@ static json_t *solves(const mg_report_t *r) {
     const bool timed = !r->params->verify_only;
     json_t *norms = json_array(), *rel = json_array();
     for (int c = 0; c < size->history.n_cycles; c++) {
-      json_array_append_new(norms, number(size->history.norm[c]));
-      json_array_append_new(rel, number(size->history.rel[c]));
+      json_array_append_new(norms, mg_json_number(size->history.norm[c]));
+      json_array_append_new(rel, mg_json_number(size->history.rel[c]));
     }
     json_array_append_new(
-        list, json_pack("{s:f, s:I, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "h", 1.0 / size->n[0],
-                        "dof", (json_int_t)mg_size_dof(size), "f_norm", number(size->f_norm),
-                        "norms", norms, "rel", rel, "cycles", size->history.n_cycles, "solves",
-                        size->n_solves, "seconds_min", number(timed ? size->seconds_min : NAN),
-                        "seconds_mean", number(timed ? size->seconds_mean : NAN), "dof_per_s",
-                        number(mg_report_rate(r, size))));
+        list,
+        json_pack("{s:f, s:I, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "h", 1.0 / size->n[0],
+                  "dof", (json_int_t)mg_size_dof(size), "f_norm", mg_json_number(size->f_norm),
+                  "norms", norms, "rel", rel, "cycles", size->history.n_cycles, "solves",
+                  size->n_solves, "seconds_min", mg_json_number(timed ? size->seconds_min : NAN),
+                  "seconds_mean", mg_json_number(timed ? size->seconds_mean : NAN), "dof_per_s",
+                  mg_json_number(mg_report_rate(r, size))));
   }
   return list;
 }
@@ -153,10 +131,11 @@ static json_t *energy_part(const mg_result_t *result, mg_energy_part_t part) {
   const char *gap = mg_report_energy_gap(e, part);
   const double per_solve = mg_report_joules_per_solve(e, part);
   return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o}", "source", mg_energy_part_source(part),
-                   "counters", sum->n_counters, "joules", number(gap ? NAN : sum->joules),
-                   "joules_per_solve", number(per_solve), "dof_per_joule",
-                   number(gap ? NAN : mg_size_dof(&result->size[0]) / per_solve), "idle_watts",
-                   number(sum->idle_watts), "reason", gap ? text(gap) : json_null());
+                   "counters", sum->n_counters, "joules", mg_json_number(gap ? NAN : sum->joules),
+                   "joules_per_solve", mg_json_number(per_solve), "dof_per_joule",
+                   mg_json_number(gap ? NAN : mg_size_dof(&result->size[0]) / per_solve),
+                   "idle_watts", mg_json_number(sum->idle_watts), "reason",
+                   gap ? mg_json_text(gap) : json_null());
 }
 
 /* Energy of the timed solves at h; null if none is reported. */
@@ -164,8 +143,8 @@ static json_t *energy(const mg_result_t *result) {
   const mg_energy_t *e = &result->energy;
   if (!e->is_reported) return json_null();
   json_t *object = json_pack("{s:i, s:o, s:o}", "solves", e->n_solves, "window_seconds",
-                             number(e->n_solves > 0 ? e->seconds : NAN), "idle_seconds",
-                             number(e->idle_seconds > 0.0 ? e->idle_seconds : NAN));
+                             mg_json_number(e->n_solves > 0 ? e->seconds : NAN), "idle_seconds",
+                             mg_json_number(e->idle_seconds > 0.0 ? e->idle_seconds : NAN));
   for (int p = 0; p < MG_N_ENERGY_PARTS; p++)
     json_object_set_new(object, mg_energy_part_name((mg_energy_part_t)p),
                         energy_part(result, (mg_energy_part_t)p));
@@ -179,22 +158,17 @@ static json_t *timing(const mg_params_t *p) {
                    p->min_time);
 }
 
-static json_t *checksum(uint64_t sum) {
-  char digits[17];
-  snprintf(digits, sizeof digits, "%016" PRIx64, sum);
-  return json_string(digits);
-}
-
 static json_t *checksums(const mg_report_t *r) {
   if (!r->has_checksums) return json_null();
-  return json_pack("{s:o, s:o}", "u", checksum(r->checksum_u), "f", checksum(r->checksum_f));
+  return json_pack("{s:o, s:o}", "u", mg_json_checksum(r->checksum_u), "f",
+                   mg_json_checksum(r->checksum_f));
 }
 
 static json_t *figure_of_merit(const mg_report_t *r) {
   const mg_fom_t fom = mg_report_fom(r);
   return json_pack("{s:s, s:s, s:s, s:o}", "class", mg_result_class_name(fom.result_class),
                    "validity", fom.valid ? "valid" : "invalid", "reason", fom.why, "dof_per_s",
-                   number(fom.dof_per_s));
+                   mg_json_number(fom.dof_per_s));
 }
 
 static mg_status_t write_and_free(FILE *out, json_t *root) {
@@ -213,14 +187,15 @@ mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
       problem(r->params, r->plan), "run", "ranks", r->ranks, "idle_ranks",
       (json_int_t)mg_plan_idle_ranks(r->plan), "useful_ranks", useful_ranks(r->params, r->plan),
       "threads", r->threads, "backend", mg_place_name(r->plan->level[0].place), "device",
-      text(r->device), "transport", r->transport, "cpu_below", (json_int_t)r->params->cpu_below,
-      "agglomerate_below", agglomerate_below(r->params), "agglomeration",
-      agglomeration(&r->placement->agglomeration), "host", text(r->host), "setup_seconds",
-      r->result->seconds_setup, "restart", file_or_null(r->params->restart), "command_line",
-      text(r->command_line), "timing", timing(r->params), "levels", levels(r), "solves", solves(r),
-      "checksums", checksums(r), "error", number(r->result->error), "order",
-      number(r->result->order), "error_rounding", number(r->result->error_rounding),
-      "order_rounding", number(r->result->order_rounding), "energy", energy(r->result),
+      mg_json_text(r->device), "transport", r->transport, "cpu_below",
+      (json_int_t)r->params->cpu_below, "agglomerate_below", agglomerate_below(r->params),
+      "agglomeration", agglomeration(&r->placement->agglomeration), "host", mg_json_text(r->host),
+      "setup_seconds", r->result->seconds_setup, "restart",
+      mg_json_text_or_null(r->params->restart), "command_line", mg_json_text(r->command_line),
+      "timing", timing(r->params), "levels", levels(r), "solves", solves(r), "checksums",
+      checksums(r), "error", mg_json_number(r->result->error), "order",
+      mg_json_number(r->result->order), "error_rounding", mg_json_number(r->result->error_rounding),
+      "order_rounding", mg_json_number(r->result->order_rounding), "energy", energy(r->result),
       "verification", r->result->passed ? "passed" : "failed", "reason", r->result->why, "note",
       r->result->note, "fom", figure_of_merit(r), "memory", "kind",
       mg_report_memory(r->params, r->plan), "bytes_per_rank_max",
@@ -274,8 +249,8 @@ mg_status_t mg_report_json_dry_run(FILE *out, const mg_dry_run_t *d) {
           "dry_run", 1, "problem", problem(d->params, d->plan), "run", "ranks",
           (json_int_t)s->n_ranks, "idle_ranks", (json_int_t)mg_plan_idle_ranks(d->plan),
           "useful_ranks", useful_ranks(d->params, d->plan), "backend",
-          mg_place_name(d->plan->level[0].place), "command_line", text(d->command_line), "levels",
-          planned_levels(d), "memory", "kind", mg_report_memory(d->params, d->plan),
+          mg_place_name(d->plan->level[0].place), "command_line", mg_json_text(d->command_line),
+          "levels", planned_levels(d), "memory", "kind", mg_report_memory(d->params, d->plan),
           "bytes_per_rank", tally(&s->bytes), "bytes", large(mg_plan_stats_bytes(s)),
           "ranks_looked_at", (json_int_t)s->bytes.n_ranks));
 }
