@@ -157,6 +157,16 @@ def read_text(path: str, errors: str = "strict") -> str:
         raise FileError(f"{path} cannot be read: {error.strerror}") from None
 
 
+def at_path(data, where: str):
+    """The value of a JSON object at a path such as solves.0.norms. Raises LookupError."""
+    for key in where.split("."):
+        try:
+            data = data[int(key)] if isinstance(data, list) else data[key]
+        except (TypeError, ValueError):
+            raise KeyError(where) from None
+    return data
+
+
 def read_json(path: str):
     """Parse a JSON file. Raises FileError, ValueError or RecursionError."""
     data = json.loads(read_text(path))

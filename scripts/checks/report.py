@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from toolkit import FileError, plural, read_json
+from toolkit import FileError, at_path, plural, read_json
 
 SCHEMA = 1
 SIZES = ("h", "2h", "4h")
@@ -50,12 +50,10 @@ class Result:
 
     def get(self, where: str, *kinds):
         """The value at a path such as solves.0.norms. Kinds: types, and None if null is allowed."""
-        value = self.data
-        for key in where.split("."):
-            try:
-                value = value[int(key)] if isinstance(value, list) else value[key]
-            except (KeyError, IndexError, TypeError, ValueError):
-                raise Damaged(f"there is no {where}") from None
+        try:
+            value = at_path(self.data, where)
+        except LookupError:
+            raise Damaged(f"there is no {where}") from None
         if value is None and None in kinds:
             return None
         number = isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plots.common import LARGEST
 from plots.dump import is_dump
-from toolkit import FileError, read_json
+from toolkit import FileError, at_path, read_json
 
 
 def read_report(path: str, program: str) -> dict:
@@ -48,12 +48,10 @@ class Report:
 
     def get(self, where: str, kind):
         """The value at a path such as solves.0.norms; null becomes NaN if `kind` is float."""
-        value = self.data
-        for key in where.split("."):
-            try:
-                value = value[int(key)] if isinstance(value, list) else value[key]
-            except (KeyError, IndexError, TypeError, ValueError):
-                raise FileError(f"{self.path} has no {where}; repeat the run") from None
+        try:
+            value = at_path(self.data, where)
+        except LookupError:
+            raise FileError(f"{self.path} has no {where}; repeat the run") from None
         if kind is float and value is None:
             return float("nan")
         # Counts are positive 64-bit integers.
