@@ -126,7 +126,7 @@ typedef struct mg_hierarchy {
   /** Captured graphs of whole cycles from a level down (mg_graph_capture). NULL: run each operation
    *  separately. */
   mg_graph_t *graph[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
-  mg_wall_faces_t *wall_faces; /**< what was saved of faces on walls, or NULL */
+  mg_wall_faces_t *wall_faces; /**< saved betas and values of faces on walls, or NULL */
   mg_factors_t *rhs_factors;   /**< of f on level 0 (metric.h), or NULL */
   bool captured; /**< an application captures the operations in its own graph: use none of these */
 } mg_hierarchy_t;

@@ -6,7 +6,7 @@
 /* A double for each face in each part of the memory: */
 enum { GIVEN_BETAS, LAID_ASIDE, VALUES, CELLS, N_PARTS };
 
-/* What is copied to the memory, or back. */
+/* Copies to a part of the memory, or back. */
 enum { SAVE, LAY_ASIDE, PUT, RESTORE, N_MOVES };
 typedef struct {
   int part;

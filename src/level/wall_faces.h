@@ -10,7 +10,7 @@
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_wall_betas_save(mg_hierarchy_t *h);
 
-/** Give faces on walls the saved betas, and then those that they had. Only enqueue. */
+/** Exchange the level's betas on walls for the saved ones, and undo it. Only enqueue. */
 MG_MUST_CHECK mg_status_t mg_wall_betas_put(const mg_hierarchy_t *h);
 MG_MUST_CHECK mg_status_t mg_wall_betas_restore(const mg_hierarchy_t *h);
 

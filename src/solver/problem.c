@@ -146,8 +146,8 @@ static mg_status_t subtract_from_rhs(mg_hierarchy_t *h, double value) {
 
 /* If the mean of a user's f is much larger than its variation, subtracting it once leaves a mean
  * from rounding of the sum. No A u has such a mean, so the residual would stagnate at it. Each
- * further subtraction leaves only the rounding of the remainder, so two suffice nearly always. They
- * are all that can be enqueued; otherwise, the host looks at what is left. */
+ * further subtraction leaves only the rounding of the remainder, so two suffice nearly always. An
+ * enqueued right-hand side gets two; otherwise the host repeats them while a mean is left. */
 static mg_status_t remove_users_rhs_mean(mg_hierarchy_t *h, bool enqueued) {
   enum { ENQUEUED = 2, MOST = 8 };
   mg_level_t *level = &h->level[0];
@@ -217,8 +217,8 @@ static mg_status_t set_coefficients(mg_hierarchy_t *h) {
   return MG_OK;
 }
 
-/* Smoothers of the levels `cycles` of h, and what is made of them: the coarse cycle and graphs.
- * With new coefficients, all but Chebyshev's stay the same. */
+/* Set the smoothers of the levels `cycles` of h, prepare the coarse cycle, and drop graphs of old
+ * ones. New coefficients change only Chebyshev's; all others stay. */
 static mg_status_t set_smoothers(mg_hierarchy_t *h, mg_hierarchy_t *cycles,
                                  const mg_problem_source_t *source) {
   const bool again = source && source->sets_coefficients && cycles->has_smoothers;

@@ -1,5 +1,6 @@
 /* api_memory: levels in memory of the caller's, on each backend: the same u, all memory comes back,
- * and failures of the caller's allocator are errors. A dry run says what levels take at most. */
+ * and failures of the caller's allocator are errors. A dry run gives an upper bound of the bytes.
+ */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif

@@ -424,7 +424,7 @@ static void test_own_boxes(const fixture_backend_t *b, const char *words) {
   n_mine = 1;
 }
 
-/* Solves that may only be enqueued give the u of those that wait. */
+/* With info, a solve waits; without, it may only be enqueued. Both give the same u. */
 static void test_enqueued(const fixture_backend_t *b, const char *words) {
   hpgmg_options_t o = options_of(textf("%s %s", b->options, words));
   double *x = malloc((size_t)mg_volume(grid) * sizeof *x);
