@@ -57,19 +57,20 @@ static void print_head(const lab_t *lab) {
   const char *last = lab->unlike ? "flop/B" : "speed-up";
   fprintf(lab->text, "\n%s: %s\n", lab->ladder, lab->table);
   if (lab->place == LAB_CUDA)
-    fprintf(lab->text, "%-*s %15s %4s %7s %5s %7s %7s %10s %8s %8s %7s %8s\n", name_width(lab),
-            "variant", "launch", "regs", "shared", "occup", "useful", "moved", "us", "G/s", "GB/s",
-            "% copy", last);
+    fprintf(lab->text, "%-*s %15s %4s %7s %5s %7s %7s %7s %10s %8s %8s %7s %8s\n", name_width(lab),
+            "variant", "launch", "regs", "shared", "occup", "useful", "request", "moved", "us",
+            "G/s", "GB/s", "% copy", last);
   else
-    fprintf(lab->text, "%-*s %7s %7s %7s %10s %8s %8s %7s %8s\n", name_width(lab), "variant",
-            "threads", "useful", "moved", "us", "G/s", "GB/s", "% copy", last);
+    fprintf(lab->text, "%-*s %7s %7s %7s %7s %10s %8s %8s %7s %8s\n", name_width(lab), "variant",
+            "threads", "useful", "request", "moved", "us", "G/s", "GB/s", "% copy", last);
 }
 
 static void print_row(const lab_t *lab, const lab_entry_t *e) {
   if (!lab->text) return;
   const lab_row_t *r = &e->row;
   fprintf(lab->text, "%-*s ", name_width(lab), e->variant);
-  char launch[32];
+  char launch[32], requested[16] = "-";
+  if (r->requested > 0.0) snprintf(requested, sizeof requested, "%.4g", r->requested);
   snprintf(launch, sizeof launch, "%" PRId64 " x %d", r->blocks, r->threads);
   if (lab->place == LAB_CPU)
     fprintf(lab->text, "%7d ", r->threads);
@@ -78,7 +79,7 @@ static void print_row(const lab_t *lab, const lab_entry_t *e) {
   else
     fprintf(lab->text, "%15s %4d %7d %4.0f%% ", launch, r->registers, r->shared,
             100.0 * r->occupancy);
-  fprintf(lab->text, "%7.4g %7.4g %10.2f %8.4g %8.1f %6.1f%% %8.2f\n", r->useful,
+  fprintf(lab->text, "%7.4g %7s %7.4g %10.2f %8.4g %8.1f %6.1f%% %8.2f\n", r->useful, requested,
           r->moved > 0.0 ? r->moved : r->useful, 1e6 * r->seconds,
           1e-9 * (double)r->elements / r->seconds, e->gb_per_s, 100.0 * e->of_copy,
           lab->unlike ? r->flops / r->useful : e->speed_up);

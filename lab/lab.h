@@ -21,7 +21,8 @@ typedef struct {
   int shared;       /**< shared memory per block in bytes (GPU) */
   double occupancy; /**< resident warps per SM, as a fraction of the maximum (GPU) */
   int64_t elements;
-  double useful;  /**< bytes per element that the kernel must read and write */
+  double useful;    /**< bytes per element that the kernel must read and write */
+  double requested; /**< bytes per element of all loads and stores, counted; 0: not counted */
   double moved;   /**< bytes per element in the cache lines or sectors touched; 0: same as useful */
   double flops;   /**< flops per element */
   double seconds; /**< median over many runs */

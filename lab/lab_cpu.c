@@ -22,6 +22,14 @@ double lab_seconds(const lab_t *lab, lab_work_t work, void *arg) {
   return lab_median(took, n);
 }
 
+int64_t lab_bytes_loaded, lab_bytes_stored;
+
+double lab_requested(lab_work_t work, void *arg, int64_t elements) {
+  lab_bytes_loaded = lab_bytes_stored = 0;
+  work(arg);
+  return (double)(lab_bytes_loaded + lab_bytes_stored) / (double)elements;
+}
+
 void lab_share(int64_t n, int64_t unit, int64_t *first, int64_t *last) {
 #ifdef _OPENMP
   const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();

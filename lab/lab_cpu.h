@@ -25,6 +25,19 @@ double lab_wrong(double *at, int64_t n, double (*want)(const void *arg, int64_t 
 /** The calling thread's share of n elements, in multiples of `unit`, within a parallel region. */
 void lab_share(int64_t n, int64_t unit, int64_t *first, int64_t *last);
 
+/** Bytes loaded and stored by counted kernels (lab/access.h) since they were set to 0. Such kernels
+ *  must run on one thread. */
+extern int64_t lab_bytes_loaded, lab_bytes_stored;
+static inline void lab_count_load(size_t bytes) {
+  lab_bytes_loaded += (int64_t)bytes;
+}
+static inline void lab_count_store(size_t bytes) {
+  lab_bytes_stored += (int64_t)bytes;
+}
+
+/** Bytes per element that a counted kernel loads and stores; `work` runs it on one thread. */
+double lab_requested(lab_work_t work, void *arg, int64_t elements);
+
 /** Force this value into a register and hide its origin from the compiler. A loop that contains it
  *  is neither vectorized nor replaced by a library call. */
 #define LAB_OPAQUE(value) __asm__ volatile("" : "+r"(value))

@@ -38,7 +38,7 @@ for device in $(each_device); do
     test "$(wc -l <"$dir/rows.csv")" -eq "$rows" || complain "$ladder on $device: $rows rows, $(wc -l <"$dir/rows.csv") lines"
     awk -v place="$device" '{
         gsub(/"[^"]*"/, "text"); n = split($0, f, ",")
-        if (n != 18 || f[4] != place || f[14] <= 0 || f[15] < 0 || f[18] != 0) { print; bad = 1 }
+        if (n != 19 || f[4] != place || f[15] <= 0 || f[16] < 0 || f[19] != 0) { print; bad = 1 }
       } END { exit bad || NR == 0 }' "$dir/rows.csv" || complain "$ladder on $device: wrong CSV"
     test "$(awk -F'"' '$2 != before { before = $2; n++ } END { print n }' "$dir/rows.csv")" -eq \
       "$(grep -c "^$ladder: " "$dir/out")" || complain "$ladder on $device: wrong number of tables"
@@ -78,7 +78,7 @@ if have_feature jansson; then
   is_json "$dir/a.json"
   test "$(grep -c '"variant"' "$dir/a.json")" -eq "$(($(wc -l <"$dir/a.csv") - 1))" || complain 'JSON and CSV have different rows'
   has_keys "$dir/a.json" array_bytes copy_gb_per_s elements error flops gb_per_s ladder machine moved_bytes name \
-    of_copy place program rows seconds speed_up table tables threads useful_bytes variant version
+    of_copy place program requested_bytes rows seconds speed_up table tables threads useful_bytes variant version
   fail 3 'cannot be written' --device=cpu --quick --mib=1 --json="$dir/none/a.json" copy
   refuse '--json and --csv both write to' --device=cpu --quick --mib=1 --csv="$dir/a" --json="$dir/../$(basename "$dir")/a" copy
   ln -s t.csv "$dir/l.csv" # a dangling link
