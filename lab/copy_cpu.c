@@ -67,7 +67,7 @@ static const struct {
   bool limit; /* candidate for the fastest variant */
 } variants[] = {
     {"one double at a time", one_at_a_time, false},
-    {"8 streams, loads first", eight_streams, false},
+    {"8 streams, loads batched", eight_streams, false},
     {"vectors", vectors, false},
     {"memcpy", library, true},
 #ifdef __SSE2__

@@ -35,11 +35,11 @@ const struct {
   const void *kernel;
   int each;
 } variants[] = {
-    {"one load per thread", (const void *)interleaved<1>, 1},
-    {"4 one after the other", (const void *)interleaved<4>, 4},
-    {"8 one after the other", (const void *)interleaved<8>, 8},
-    {"4 loaded first", (const void *)batched<4>, 4},
-    {"8 loaded first", (const void *)batched<8>, 8},
+    {"one element per thread", (const void *)interleaved<1>, 1},
+    {"4 in turn", (const void *)interleaved<4>, 4},
+    {"8 in turn", (const void *)interleaved<8>, 8},
+    {"4 loads batched", (const void *)batched<4>, 4},
+    {"8 loads batched", (const void *)batched<8>, 8},
 };
 
 struct work_t {

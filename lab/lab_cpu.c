@@ -30,12 +30,19 @@ double lab_requested(lab_work_t work, void *arg, int64_t elements) {
   return (double)(lab_bytes_loaded + lab_bytes_stored) / (double)elements;
 }
 
-void lab_share(int64_t n, int64_t unit, int64_t *first, int64_t *last) {
+void lab_thread(int64_t *me, int64_t *threads) {
 #ifdef _OPENMP
-  const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
+  *me = omp_get_thread_num();
+  *threads = omp_get_num_threads();
 #else
-  const int64_t threads = 1, me = 0;
+  *me = 0;
+  *threads = 1;
 #endif
+}
+
+void lab_share(int64_t n, int64_t unit, int64_t *first, int64_t *last) {
+  int64_t me, threads;
+  lab_thread(&me, &threads);
   const int64_t units = (n + unit - 1) / unit;
   *first = units * me / threads * unit;
   *last = units * (me + 1) / threads * unit;

@@ -22,6 +22,9 @@ double *lab_values(int64_t n);
 double lab_wrong(double *at, int64_t n, double (*want)(const void *arg, int64_t i),
                  const void *arg);
 
+/** Number of the calling thread, and number of threads, within a parallel region. */
+void lab_thread(int64_t *me, int64_t *threads);
+
 /** The calling thread's share of n elements, in multiples of `unit`, within a parallel region. */
 void lab_share(int64_t n, int64_t unit, int64_t *first, int64_t *last);
 

@@ -165,6 +165,12 @@ mg_status_t lab_cuda_time(const lab_t *lab, lab_enqueue_t enqueue, void *arg, do
   return MG_OK;
 }
 
+mg_status_t lab_cuda_launch(const lab_launch_t &l, void **args, cudaStream_t stream) {
+  const dim3 grid((unsigned)(l.blocks / l.rows / l.planes), (unsigned)l.rows, (unsigned)l.planes);
+  MG_CUDA_TRY(cudaLaunchKernel(l.kernel, grid, dim3((unsigned)l.threads), args, l.shared, stream));
+  return MG_OK;
+}
+
 namespace {
 struct one_launch_t {
   const lab_launch_t *launch;
@@ -173,11 +179,7 @@ struct one_launch_t {
 
 mg_status_t enqueue_one(void *arg, cudaStream_t stream) {
   const one_launch_t *one = (const one_launch_t *)arg;
-  const lab_launch_t &l = *one->launch;
-  const dim3 grid((unsigned)(l.blocks / l.rows / l.planes), (unsigned)l.rows, (unsigned)l.planes);
-  MG_CUDA_TRY(
-      cudaLaunchKernel(l.kernel, grid, dim3((unsigned)l.threads), one->args, l.shared, stream));
-  return MG_OK;
+  return lab_cuda_launch(*one->launch, one->args, stream);
 }
 } // namespace
 

@@ -43,10 +43,14 @@ void lab_launches_forget();
  *  unchanged if there was no launch. */
 mg_status_t lab_cuda_launched(lab_row_t *row);
 
+/** Enqueue a launch.
+ *  @param[in] args  kernel arguments, as for cudaLaunchKernel
+ *  @return MG_OK, MG_ERR_DEVICE (logged) */
+mg_status_t lab_cuda_launch(const lab_launch_t &launch, void **args, cudaStream_t stream);
+
 /** Launch once to warm up, then as often as the lab requests, each launch between two events.
  *
- *  @param[in]  args  kernel arguments, as for cudaLaunchKernel
- *  @param[out] row   launch shape, registers, shared memory, occupancy and the median time
+ *  @param[out] row  launch shape, registers, shared memory, occupancy and the median time
  *  @return MG_OK, MG_ERR_DEVICE (logged) */
 mg_status_t lab_cuda_measure(const lab_t *lab, const lab_launch_t &launch, void **args,
                              lab_row_t *row);

@@ -1,45 +1,19 @@
-/* Ladder 5 on a CPU: a sum. An addition has a latency of some four cycles, which a dependent chain
- * exposes. Independent sums (in vector lanes, and in several vectors) hide it until cache or memory
- * is the limit. All numbers are small integers, whose sums are exact in any order. */
+/* Ladder 5 on a CPU: a sum (lab/rungs/sum_cpu_*.h). An addition has a latency of some four cycles,
+ * which a dependent chain exposes. Independent sums (in vector lanes, and in several vectors) hide
+ * it until cache or memory is the limit. All numbers are small integers, whose sums are exact in
+ * any order. */
 #include "base/log.h"
 #include "lab/lab_cpu.h"
 #include <math.h>
 #include <stdlib.h>
 
-typedef double (*sum_fn)(const double *at, int64_t first, int64_t last);
+#include "lab/access.h"
+#include "lab/rungs/sum_cpu.h"
+#define LAB_COUNTED
+#include "lab/access.h"
+#include "lab/rungs/sum_cpu.h"
 
-static double in_turn(const double *at, int64_t first, int64_t last) {
-  double sum = 0.0;
-  for (int64_t i = first; i < last; i++) {
-    LAB_OPAQUE(i);
-    sum += at[i];
-  }
-  return sum;
-}
-
-static double vectors(const double *at, int64_t first, int64_t last) {
-  double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t i = first; i < last; i++)
-    sum += at[i];
-  return sum;
-}
-
-/* Number of independent sums: several vectors. */
-enum { WIDE = 32 };
-
-static double wide_vectors(const double *at, int64_t first, int64_t last) {
-  double sum[WIDE] = {0.0}, all = 0.0;
-  int64_t i = first;
-  for (; i + WIDE <= last; i += WIDE) {
-#pragma omp simd
-    for (int u = 0; u < WIDE; u++)
-      sum[u] += at[i + u];
-  }
-  for (int u = 0; u < WIDE; u++)
-    all += sum[u];
-  return all + in_turn(at, i, last);
-}
+typedef double (*sum_fn)(const double *from, int64_t n);
 
 typedef struct {
   const double *at;
@@ -56,18 +30,19 @@ static void run(void *arg) {
   {
     int64_t first, last;
     lab_share(r->n, 8, &first, &last);
-    sum += r->sum(r->at, first, last);
+    sum += r->sum(r->at + first, last - first);
   }
   r->result = sum;
 }
 
 static const struct {
   const char *name;
-  sum_fn sum;
-} variants[] = {
-    {"one sum", in_turn},
-    {"a vector of sums", vectors},
-    {"32 sums in vectors", wide_vectors},
+  sum_fn sum, counted;
+} rungs[] = {
+    {"one sum", sum_1, sum_1_counted},
+    {"four sums", sum_2, sum_2_counted},
+    {"a vector of sums", sum_3, sum_3_counted},
+    {"32 sums in vectors", sum_4, sum_4_counted},
 };
 
 static mg_status_t table(lab_t *lab, const double *at, int64_t n, int threads) {
@@ -76,12 +51,13 @@ static mg_status_t table(lab_t *lab, const double *at, int64_t n, int threads) {
     expected += at[i];
   lab_table(lab, "reduce", "sum of %lld numbers, %d thread%s", (long long)n, threads,
             threads == 1 ? "" : "s");
-  for (size_t v = 0; v < sizeof variants / sizeof variants[0]; v++) {
-    run_t r = {at, n, variants[v].sum, threads, -1.0};
+  for (size_t v = 0; v < sizeof rungs / sizeof rungs[0]; v++) {
+    run_t r = {at, n, rungs[v].sum, threads, -1.0}, counted = {at, n, rungs[v].counted, 1, -1.0};
     lab_row_t row = {.threads = threads, .elements = n, .useful = 8.0, .flops = 1.0};
+    row.requested = lab_requested(run, &counted, n);
     row.seconds = lab_seconds(lab, run, &r);
     row.error = fabs(r.result - expected);
-    MG_TRY(lab_add(lab, &row, "%s", variants[v].name));
+    MG_TRY(lab_add(lab, &row, "%s", rungs[v].name));
   }
   return MG_OK;
 }

@@ -1,30 +1,18 @@
 /* Ladder 4 on a CPU: a Chebyshev step of the 7-point operator over n^3 cells, from the worst loop
- * order to fused steps (temporal blocking). Ghosts are constant, so only the step is measured. The
- * roofline ladder measures the solver's own smoothers, with halos and walls.
+ * order to several steps in one pass (lab/rungs/smooth_cpu_*.h). Ghosts are constant, so only the
+ * step is measured. The roofline ladder measures the solver's own smoothers, with halos and walls.
  *
  * Elements are cells times steps. Useful bytes are the minimum of one traversal, divided by its
  * steps:
  *   - one step: 56. It reads x, the previous x, f and three betas, and overwrites the previous x;
  *   - fused steps: 64 for all steps together, because both x are written.
  * Non-temporal stores do not help: a line that is written has just been read.
- *
- * Fused steps follow each other, one plane and one row behind. The two x suffice as storage: step s
- * overwrites step s - 2, whose last reader is step s - 1, one plane ahead.
- *
- *       rows j ->   block b-1 | block b  |          step 1 is at plane w of the traversal,
- *       step 1  . . . . . . . | o o o o o|          step 2 at w - 1, one row to the left,
- *       step 2  . . . . . . | o o o o o|            step 3 at w - 2, two rows to the left
- *
- * A block therefore needs only its own results and those of its left neighbor up to the same w.
- * Each thread runs one block, some planes behind the thread of the block to its left. */
+ */
 #include "formulas/smoother.h"
 #include "formulas/stencil.h"
 #include "lab/lab_cpu.h"
 #include <math.h>
 #include <stdlib.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 enum { GHOSTS = 1, LINE = 8, PLANES_AT_A_TIME = 8 };
 
@@ -46,65 +34,9 @@ typedef struct {
 #define C1   0.25
 #define C2   0.6
 
-/* ---- rows of a step, by the formulas of src/formulas/stencil.h; all must be bit-identical ---- */
-
-/* Row (j, k) of step s. */
-typedef void (*row_fn)(const grid_t *g, int s, int64_t j, int64_t k);
-
-/* Pointers to a row's vectors at its first cell. */
-typedef struct {
-  const double *x, *f, *bi, *bj, *bk;
-  double *next;
-  ptrdiff_t js, ks;
-} row_t;
-
-static row_t row_at(const grid_t *g, int s, int64_t j, int64_t k) {
-  const ptrdiff_t at = j * g->js + k * g->ks;
-  return (row_t){g->x[(s + 1) & 1] + at, g->f + at, g->bi + at, g->bj + at, g->bk + at,
-                 g->x[s & 1] + at,       g->js,     g->ks};
-}
-
-MG_INLINE double stepped(const row_t *r, int64_t i) {
-  const mg_face_weights_t inside = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
-  const double dinv =
-      1.0 / mg_diagonal_7(r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, inside, A, B_H2);
-  const double ax = mg_apply_7(r->x + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, A, B_H2);
-  return mg_update(r->x[i], r->next[i], ax, r->f[i], dinv, C1, C2);
-}
-
-static void one_cell_at_a_time(const grid_t *g, int s, int64_t j, int64_t k) {
-  const row_t r = row_at(g, s, j, k);
-  for (int64_t i = 0; i < g->n; i++) {
-    LAB_OPAQUE(i);
-    r.next[i] = stepped(&r, i);
-  }
-}
-
-static void vectors(const grid_t *g, int s, int64_t j, int64_t k) {
-  const row_t r = row_at(g, s, j, k);
-  const int64_t n = g->n;
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++)
-    r.next[i] = stepped(&r, i);
-}
-
-/* A whole step with the worst loop order. */
-static void k_innermost(const grid_t *g, int s) {
-  for (int64_t i = 0; i < g->n; i++)
-    for (int64_t j = 0; j < g->n; j++)
-      for (int64_t k = 0; k < g->n; k++) {
-        LAB_OPAQUE(k);
-        const row_t r = row_at(g, s, j, k);
-        r.next[i] = stepped(&r, i);
-      }
-}
-
-/* ---- traversals ---- */
-
-/* One traversal of the grid. */
+/* One pass over the grid. */
 typedef struct {
   const grid_t *g;
-  row_fn row; /* NULL: k innermost */
   int steps, threads;
   int64_t rows; /* per block */
 } pass_t;
@@ -117,62 +49,12 @@ static int64_t max64(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
-/* Each thread owns a slab of planes and processes it one block of rows at a time. */
-static void one_step(const pass_t *p) {
-  const int64_t n = p->g->n;
-#pragma omp parallel num_threads(p->threads)
-  {
-    int64_t first, last;
-    lab_share(n, 1, &first, &last);
-    for (int64_t begin = 0; begin < n; begin += p->rows)
-      for (int64_t k = first; k < last; k++)
-        for (int64_t j = begin; j < min64(n, begin + p->rows); j++)
-          p->row(p->g, 1, j, k);
-  }
-}
-
-/* Planes first <= w < last of all steps in one block. */
-static void advance(const pass_t *p, int64_t block, int64_t first, int64_t last) {
-  const int64_t n = p->g->n;
-  for (int64_t w = first; w < last; w++)
-    for (int s = 1; s <= p->steps; s++) {
-      const int64_t behind = s - 1, k = w - behind, begin = block * p->rows - behind;
-      if (k < 0 || k >= n) continue;
-      for (int64_t j = max64(0, begin); j < min64(n, begin + p->rows); j++)
-        p->row(p->g, s, j, k);
-    }
-}
-
-static void several_steps(const pass_t *p) {
-  const int64_t deep = p->g->n + p->steps - 1; /* planes and rows, with the trailing steps */
-  const int64_t blocks = (deep + p->rows - 1) / p->rows;
-  const int64_t turns = (deep + PLANES_AT_A_TIME - 1) / PLANES_AT_A_TIME;
-#pragma omp parallel num_threads(p->threads)
-  {
-#ifdef _OPENMP
-    const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
-#else
-    const int64_t threads = 1, me = 0;
-#endif
-    for (int64_t block = me; block - me < blocks; block += threads)
-      for (int64_t t = -me; t < turns + threads - 1 - me; t++) {
-        const int64_t first = t * PLANES_AT_A_TIME;
-        if (block < blocks && t >= 0 && t < turns)
-          advance(p, block, first, min64(deep, first + PLANES_AT_A_TIME));
-#pragma omp barrier
-      }
-  }
-}
-
-static void run(void *arg) {
-  const pass_t *p = arg;
-  if (!p->row)
-    k_innermost(p->g, 1);
-  else if (p->steps == 1)
-    one_step(p);
-  else
-    several_steps(p);
-}
+/* Formulas are those of src/formulas/stencil.h; all rungs must be bit-identical. */
+#include "lab/access.h"
+#include "lab/rungs/smooth_cpu.h"
+#define LAB_COUNTED
+#include "lab/access.h"
+#include "lab/rungs/smooth_cpu.h"
 
 /* ---- data and reference ---- */
 
@@ -206,10 +88,16 @@ static void begin(const smooth_t *m, const grid_t *g) {
 /* One step of the reference: row by row, one cell at a time. */
 static void step_want(smooth_t *m) {
   const int s = ++m->steps;
+  const grid_t g = m->want;
+  double *const x = g.x[(s + 1) % 2], *const next = g.x[s % 2];
 #pragma omp parallel for
-  for (int64_t k = 0; k < m->g.n; k++)
-    for (int64_t j = 0; j < m->g.n; j++)
-      one_cell_at_a_time(&m->want, s, j, k);
+  for (int64_t k = 0; k < g.n; k++)
+    for (int64_t j = 0; j < g.n; j++)
+      for (int64_t i = 0; i < g.n; i++) {
+        const ptrdiff_t at = i + j * g.js + k * g.ks;
+        LAB_OPAQUE(i);
+        next[at] = stepped(&g, x, next, at);
+      }
 }
 
 /* Largest difference from the reference; infinite if a value is NaN. */
@@ -262,52 +150,68 @@ static mg_status_t allocate(smooth_t *m) {
 
 /* ---- tables ---- */
 
+typedef void (*kernel_t)(const pass_t *p);
+
 typedef struct {
   const char *name;
-  row_fn row; /* NULL: k innermost */
+  kernel_t kernel, counted;
   int steps;
   int rows;   /* rows per block; 0: all */
   bool alone; /* single-threaded */
 } variant_t;
 
+#define RUNG_OF(number) smooth_##number, smooth_##number##_counted
 static const variant_t single[] = {
-    {"k innermost", NULL, 1, 0, true},
-    {"i innermost", one_cell_at_a_time, 1, 0, true},
-    {"vectors", vectors, 1, 0, true},
-    {"threads, planes", vectors, 1, 0, false},
-    {"threads, blocks of 32 rows", vectors, 1, 32, false},
-    {"threads, blocks of 16 rows", vectors, 1, 16, false},
-    {"threads, blocks of 8 rows", vectors, 1, 8, false},
+    {"k innermost", RUNG_OF(1), 1, 0, true},
+    {"i innermost", RUNG_OF(2), 1, 0, true},
+    {"vectors", RUNG_OF(3), 1, 0, true},
+    {"threads", RUNG_OF(4), 1, 0, false},
+    {"blocks of 32 rows", RUNG_OF(5), 1, 32, false},
+    {"blocks of 16 rows", RUNG_OF(5), 1, 16, false},
+    {"blocks of 8 rows", RUNG_OF(5), 1, 8, false},
 };
 
 /* Sorted by the number of steps. */
 static const variant_t fused[] = {
-    {"1 step, blocks of 16 rows", vectors, 1, 16, false},
-    {"2 steps, planes, one thread", vectors, 2, 0, true},
-    {"2 steps, blocks of 16 rows", vectors, 2, 16, false},
-    {"3 steps, blocks of 16 rows", vectors, 3, 16, false},
-    {"4 steps, blocks of 32 rows", vectors, 4, 32, false},
-    {"4 steps, blocks of 16 rows", vectors, 4, 16, false},
-    {"4 steps, blocks of 8 rows", vectors, 4, 8, false},
-    {"4 steps, blocks of 4 rows", vectors, 4, 4, false},
+    {"1 step, blocks of 16 rows", RUNG_OF(5), 1, 16, false},
+    {"2 steps, planes, one thread", RUNG_OF(6), 2, 0, true},
+    {"2 steps, blocks of 16 rows", RUNG_OF(6), 2, 16, false},
+    {"3 steps, blocks of 16 rows", RUNG_OF(6), 3, 16, false},
+    {"4 steps, blocks of 32 rows", RUNG_OF(6), 4, 32, false},
+    {"4 steps, blocks of 16 rows", RUNG_OF(6), 4, 16, false},
+    {"4 steps, blocks of 8 rows", RUNG_OF(6), 4, 8, false},
+    {"4 steps, blocks of 4 rows", RUNG_OF(6), 4, 4, false},
 };
+
+typedef struct {
+  kernel_t kernel;
+  pass_t pass;
+} run_t;
+
+static void run(void *arg) {
+  const run_t *r = arg;
+  r->kernel(&r->pass);
+}
 
 static lab_row_t row_of(const lab_t *lab, const smooth_t *m, const variant_t *v) {
   const int64_t n = m->g.n;
   lab_row_t row = {.threads = v->alone ? 1 : lab->threads, .elements = n * n * n * v->steps};
   row.useful = v->steps == 1 ? 56.0 : 64.0 / v->steps;
   row.flops = 35.0;
-  if (!v->row) row.moved = LINE * row.useful; /* one line per cell */
+  if (v == single) row.moved = LINE * row.useful; /* one line per cell */
   return row;
 }
 
 static mg_status_t add(lab_t *lab, smooth_t *m, const variant_t *v) {
   lab_row_t row = row_of(lab, m, v);
-  pass_t pass = {&m->g, v->row, v->steps, row.threads, v->rows ? v->rows : m->g.n + v->steps};
+  const int64_t rows = v->rows ? v->rows : m->g.n + v->steps;
+  run_t pass = {v->kernel, {&m->g, v->steps, row.threads, rows}};
+  run_t counted = {v->counted, {&m->g, v->steps, 1, rows}};
   lab_t runs = *lab; /* runs take tenths of a second, and seconds with the worst loop order */
-  runs.min_runs = (int)min64(lab->min_runs, v->row ? 9 : 3);
+  runs.min_runs = (int)min64(lab->min_runs, v == single ? 3 : 9);
   while (m->steps < v->steps)
     step_want(m);
+  row.requested = lab_requested(run, &counted, row.elements);
   row.seconds = lab_seconds(&runs, run, &pass);
   begin(m, &m->g);
   run(&pass);

@@ -60,6 +60,7 @@ struct smooth_row_t {
   const char *name;
   int steps;
   double bytes, flops;
+  double requested; /**< bytes per cell of all loads and stores; 0: not counted */
 };
 
 /** Time a launch, check its output and add a row. */

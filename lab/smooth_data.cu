@@ -157,6 +157,7 @@ static lab_row_t row_of(const smooth_data_t *d, const smooth_row_t &r) {
   lab_row_t row = {};
   row.elements = d->view.cells * r.steps;
   row.useful = r.bytes;
+  row.requested = r.requested;
   row.flops = r.flops;
   return row;
 }
