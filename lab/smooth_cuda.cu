@@ -60,15 +60,15 @@ struct variant_t {
 #define RUNG_OF(name, number, ...)                                                                 \
   { name, (const void *)smooth_##number, (const void *)smooth_##number##_counted, __VA_ARGS__ }
 const variant_t chebyshev[] = {
-    RUNG_OF("one cell per thread, 8 x 4", 1, 64.0, 8, 4, 1, 32),
-    RUNG_OF("rows of 32, 32 x 8", 2, 64.0, 32, 8, 1, 256),
-    RUNG_OF("loads that are not cached", 3, 64.0, 32, 8, 1, 256),
-    RUNG_OF("1/diagonal from the betas", 4, 56.0, 32, 8, 1, 256),
-    RUNG_OF("two cells per thread", 5, 56.0, 32, 8, 2, 256),
+    RUNG_OF("one cell per thread along k", 1, 64.0, 1, 8, 32, 256),
+    RUNG_OF("blocks of 8 x 4 cells", 2, 64.0, 8, 4, 1, 32),
+    RUNG_OF("rows of 32 cells", 3, 64.0, 32, 8, 1, 256),
+    RUNG_OF("loads that are not cached", 4, 64.0, 32, 8, 1, 256),
+    RUNG_OF("1/diagonal from the betas", 5, 56.0, 32, 8, 1, 256),
 };
 const variant_t fourth_order[] = {
-    {"one cell per thread, 8 x 4", (const void *)fv4_cells<8, 4>, nullptr, 64.0, 8, 4, 1, 32},
-    {"32 x 4", (const void *)fv4_cells<32, 4>, nullptr, 64.0, 32, 4, 1, 128},
+    {"blocks of 8 x 4 cells", (const void *)fv4_cells<8, 4>, nullptr, 64.0, 8, 4, 1, 32},
+    {"rows of 32, 32 x 4", (const void *)fv4_cells<32, 4>, nullptr, 64.0, 32, 4, 1, 128},
     {"marching 16 planes", (const void *)fv4_columns<16>, nullptr, 64.0, 32, 8, 16, 256},
 };
 

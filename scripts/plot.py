@@ -208,7 +208,13 @@ def parse(words: list[str]) -> argparse.Namespace:
         "--grid", choices=GRIDS, default="h", help="grid of the solve; default %(default)s"
     )
     subs["ladder"].add_argument(
-        "--ladder", metavar="NAME", help="such as copy; default: the first one"
+        "--ladder", metavar="NAME,...", help="such as smooth,reduce; default: the first one"
+    )
+    subs["ladder"].add_argument(
+        "--tables",
+        type=integer_in(1, 100),
+        metavar="N",
+        help="only the first N tables of each ladder; default: all",
     )
     for name, sub in subs.items():
         add_common(sub, FILMS if name == "animate" else PICTURES)

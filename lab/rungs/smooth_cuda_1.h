@@ -1,9 +1,10 @@
-/* Smoother, rung 1: one cell per thread, blocks of 8 x 4 cells. Eight threads read 64 bytes of a
- * row: two whole sectors, and one more at each end for the neighbors in i. */
-__global__ void __launch_bounds__(32) RUNG(smooth_1)(smooth_level_t l) {
-  const int i = (int)blockIdx.x * 8 + (int)threadIdx.x % 8;
-  const int j = (int)blockIdx.y * 4 + (int)threadIdx.x / 8, k = (int)blockIdx.z;
-  if (i >= l.n || j >= l.n) return;
+/* Smoother, rung 1: one cell per thread, warps along k. Neighboring threads have cells of
+ * neighboring planes, so that each of the 32 loads of a warp takes 8 bytes of another sector. */
+__global__ void __launch_bounds__(256) RUNG(smooth_1)(smooth_level_t l) {
+  const int i = (int)blockIdx.x;
+  const int j = (int)blockIdx.y * 8 + (int)threadIdx.x / 32;
+  const int k = (int)blockIdx.z * 32 + (int)threadIdx.x % 32;
+  if (j >= l.n || k >= l.n) return;
   const ptrdiff_t at = i + j * l.js + k * l.ks;
   const mg_values7_t x = {LOAD(l.x, at),
                           {LOAD(l.x, at - 1), LOAD(l.x, at - l.js), LOAD(l.x, at - l.ks)},

@@ -1,8 +1,8 @@
-/* Smoother, rung 2: rows of 32. A warp reads whole lines, and neighbors in i come from the same
- * lines, which L1 holds. */
-__global__ void __launch_bounds__(256) RUNG(smooth_2)(smooth_level_t l) {
-  const int i = (int)blockIdx.x * 32 + (int)threadIdx.x % 32;
-  const int j = (int)blockIdx.y * 8 + (int)threadIdx.x / 32, k = (int)blockIdx.z;
+/* Smoother, rung 2: blocks of 8 x 4 cells along i and j. Eight threads read 64 bytes of a row: two
+ * whole sectors, and one more at each end for the neighbors in i. */
+__global__ void __launch_bounds__(32) RUNG(smooth_2)(smooth_level_t l) {
+  const int i = (int)blockIdx.x * 8 + (int)threadIdx.x % 8;
+  const int j = (int)blockIdx.y * 4 + (int)threadIdx.x / 8, k = (int)blockIdx.z;
   if (i >= l.n || j >= l.n) return;
   const ptrdiff_t at = i + j * l.js + k * l.ks;
   const mg_values7_t x = {LOAD(l.x, at),

@@ -5,4 +5,3 @@
 #include "lab/rungs/sum_cuda_4.h"
 #include "lab/rungs/sum_cuda_5.h"
 #include "lab/rungs/sum_cuda_6.h"
-#include "lab/rungs/sum_cuda_7.h"

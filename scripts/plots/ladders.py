@@ -55,14 +55,14 @@ class Bench:
         return tables
 
 
-def bar_slots(bench: Bench, ladder: str) -> int:
+def bar_slots(tables) -> int:
     """Number of lines of a panel. Each table needs a title, one bar per row and an empty line."""
-    return sum(len(rows) + 2 for _, rows in bench.of(ladder))
+    return sum(len(rows) + 2 for _, rows in tables)
 
 
-def is_compared(bench: Bench, ladder: str) -> bool:
+def is_compared(tables) -> bool:
     """True if the rows of each table do the same work, so that their speeds compare."""
-    return all(row["speed_up"] > 0.0 for _, rows in bench.of(ladder) for row in rows)
+    return all(row["speed_up"] > 0.0 for _, rows in tables for row in rows)
 
 
 def drawn_rows(tables) -> list[list]:
@@ -74,23 +74,25 @@ def drawn_rows(tables) -> list[list]:
     ]
 
 
-def draw_bars(fig, cell, bench: Bench, ladder: str) -> list:
+def draw_bars(fig, cell, tables) -> list:
     """Draw one group of bars per table: speed, if rows compare, and percent of copy bandwidth.
 
     Fused sweeps need fewer useful bytes, so the fastest row may have the lowest percentage, and
     without speed the shortest bar. Returns the axes in CELL of a grid.
     """
-    compared = is_compared(bench, ladder)
+    compared = is_compared(tables)
     grid = cell.subgridspec(1, 2 if compared else 1, width_ratios=WIDTHS if compared else None)
     axes = [fig.add_subplot(part) for part in grid]
     at, ticks, names = 0.0, [], []
-    for number, (title, rows) in enumerate(bench.of(ladder)):
+    for number, (title, rows) in enumerate(tables):
         color = COLORS[number % len(COLORS)]
         axes[0].text(0.0, at, plain(title), fontsize=8, fontweight="bold", va="center")
         at -= 1.0
         fastest = min(row["ns"] for row in rows)
         for row in rows:
-            axes[-1].barh(at, 100.0 * row["of_copy"], color=color, height=0.8)
+            percent = 100.0 * row["of_copy"]
+            axes[-1].barh(at, percent, color=color, height=0.8)
+            axes[-1].text(percent, at, f" {percent:.3g} %", fontsize=6, va="center")
             if compared:
                 label = f" {row['ns']:.3g} ns, {row['speed_up']:.3g}x"
                 axes[0].barh(at, 100.0 * fastest / row["ns"], color=color, height=0.8)
@@ -100,6 +102,7 @@ def draw_bars(fig, cell, bench: Bench, ladder: str) -> list:
             at -= 1.0
         at -= 1.0
     axes[0].set_yticks(ticks, names, fontsize=7)
+    axes[-1].set_xlim(0.0, 1.25 * axes[-1].get_xlim()[1])  # room for the labels
     axes[-1].axvline(100.0, color="0.4", linestyle=":", linewidth=1.2)
     axes[-1].set_xlabel("useful bytes/s,\n% of a copy", fontsize=7)
     if compared:
@@ -191,14 +194,15 @@ def draw_roof(ax, bench: Bench) -> list[list]:
 
 def draw_ladder(args) -> str:
     bench = Bench(args.files[0])
-    ladder = args.ladder or bench.tables[0][0]
-    tables = bench.of(ladder)
-    fig = figure(9.0, min(60.0, 1.2 + BAR * bar_slots(bench, ladder)), args.dpi)
-    draw_bars(fig, fig.add_gridspec(1, 1)[0], bench, ladder)
-    drawn = drawn_rows((ladder, title, rows) for title, rows in tables)
-    shown = f"hpgmg-bench, {ladder}; copy bandwidth {bench.copy:.4g} GB/s"
+    names = args.ladder.split(",") if args.ladder else [bench.tables[0][0]]
+    chosen = [(name, *t) for name in names for t in bench.of(name)[: args.tables]]
+    tables = [(title, rows) for _, title, rows in chosen]
+    fig = figure(9.0, min(60.0, 1.2 + BAR * bar_slots(tables)), args.dpi)
+    draw_bars(fig, fig.add_gridspec(1, 1)[0], tables)
+    drawn = drawn_rows(chosen)
+    shown = f"hpgmg-bench, {', '.join(names)}; copy bandwidth {bench.copy:.4g} GB/s"
     save(fig, args, shown, [bench.machine], BAR_COLUMNS, drawn)
-    return f"{ladder}, {len(drawn)} rows of {plural(len(tables), 'table')}"
+    return f"{', '.join(names)}, {len(drawn)} rows of {plural(len(tables), 'table')}"
 
 
 def draw_roofline(args) -> str:
@@ -212,7 +216,7 @@ def draw_roofline(args) -> str:
 
 def panel_height(bench: Bench, ladder: str) -> float:
     """Height of a panel in inches, including title and axis."""
-    return 6.0 if ladder == ROOFLINE else 1.1 + BAR * bar_slots(bench, ladder)
+    return 6.0 if ladder == ROOFLINE else 1.1 + BAR * bar_slots(bench.of(ladder))
 
 
 def in_columns(heights: dict[str, float], n_columns: int) -> list[list[str]]:
@@ -241,7 +245,7 @@ def draw_bench(args) -> str:
                 ax = part.add_subplot(cell)
                 draw_roof(ax, bench)
             else:
-                ax = draw_bars(part, cell, bench, name)[0]
+                ax = draw_bars(part, cell, bench.of(name))[0]
             ax.set_title(plain(name), fontsize=9.5)
     drawn = drawn_rows(bench.tables)
     shown = f"hpgmg-bench; copy bandwidth {bench.copy:.4g} GB/s"

@@ -314,6 +314,9 @@ grep -qE '^bench-ladder.png: copy, [0-9]+ rows of [0-9]+ table' said || complain
 right bench t.csv bench.json copy
 draw ladder bench.json --ladder=reduce --data=t.csv -o t.svg
 right bench t.csv bench.json reduce
+draw ladder bench.json --ladder=smooth,reduce --tables=1 --data=t.csv -o t.svg
+grep -qE '^t.svg: smooth, reduce, [0-9]+ rows of 2 tables' said || complain "two ladders: $(cat said)"
+right bench t.csv bench.json smooth,reduce 1
 # A fused row that is 1.62 times as fast has the longer bar, although its percentage of the copy is lower.
 right fused fused.json
 draw ladder fused.json -o t.png
@@ -330,6 +333,7 @@ right panels t.csv bench.json
 draw bench bench.json -o t.svg
 shows t.svg '>copy<' '>stride<' '>wide<' '>reduce<' '>roofline<' '% of a copy' 'GFLOP/s' 'copy bandwidth'
 refuse 2 "bench.json has no ladder stairs; it has copy, stride" ladder "$dir/bench.json" --ladder=stairs
+refuse 2 "argument --tables: .*0" ladder "$dir/bench.json" --tables=0
 refuse 3 'cell.json is not a report of hpgmg-bench' roofline "$dir/cell.json"
 sed 's/"of_copy": [0-9.e+-]*/"of_copy": "much"/' bench.json >wrong.json
 refuse 3 'wrong.json has no tables of hpgmg-bench' ladder "$dir/wrong.json"

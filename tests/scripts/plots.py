@@ -6,7 +6,7 @@ plots.py convergence CSV FILE...              norms of dumps and of all grids of
 plots.py printed CSV OUT                      norms equal those that the program printed
 plots.py levels CSV JSON...                   seconds per level and operation
 plots.py scaling CSV JSON...                  medians, spread, rates and efficiency
-plots.py bench CSV JSON LADDER                every row of a ladder
+plots.py bench CSV JSON LADDER,... [TABLES]   every row of the first tables of ladders
 plots.py fused JSON                           write a report whose faster row has a lower percentage
 plots.py faster PNG                           the first bar of the second row is 1.62 times as long
 plots.py panels CSV JSON                      every row of all ladders
@@ -34,13 +34,14 @@ def report_of(path):
         return json.load(file)
 
 
-def bench_rows(path, ladder):
-    tables = [t for t in report_of(path)["tables"] if t["ladder"] == ladder]
-    return [(t["table"], row) for t in tables for row in t["rows"]]
+def bench_rows(path, ladders, n_tables=100):
+    tables = report_of(path)["tables"]
+    chosen = [[t for t in tables if t["ladder"] == name][:n_tables] for name in ladders.split(",")]
+    return [(t["table"], row) for of_ladder in chosen for t in of_ladder for row in t["rows"]]
 
 
-def bench(path, report, ladder):
-    drawn, rows = table(path), bench_rows(report, ladder)
+def bench(path, report, ladders, n_tables=100):
+    drawn, rows = table(path), bench_rows(report, ladders, int(n_tables))
     assert len(drawn) == len(rows) > 1, (len(drawn), len(rows))
     for got, (title, want) in zip(drawn, rows):
         assert (got["table"], got["variant"]) == (title, want["variant"]), got
