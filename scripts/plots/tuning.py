@@ -6,9 +6,8 @@ import math
 
 from plots.common import COLORS, LARGEST, figure, plain, save
 from toolkit import FileError, plural
-from tuning.log import Run, read_log
-from tuning.runner import REFERENCE
-from tuning.search import FINAL, LONG, QUICK, Candidate, Target, ranked
+from tuning.log import FINAL, LONG, QUICK, REFERENCE, Run, read_log
+from tuning.search import Candidate, Target, ranked
 
 HEAD = ["options", "seconds", "joules", "error_difference", "reached"]
 SMALLEST = 1e-4  # difference from the converged error that is drawn
@@ -22,9 +21,7 @@ class Tried(Candidate):
         if run.phase == QUICK:
             self.quick = run.seconds
         else:
-            (self.seconds if run.phase == LONG else self.last).append(run.seconds)
-        if run.joules is not None:
-            self.joules.append(run.joules)
+            (self.long if run.phase == LONG else self.last).append(run)
 
     def deviation(self, target: Target) -> float:
         """Largest relative difference of the two errors from those of a converged solve."""
@@ -95,8 +92,12 @@ def draw_tuning(args) -> str:
     tried = tried_in(path, runs, target)
     final = {tuple(run.options.split()) for run in runs if run.phase == FINAL}
     able = [c for c in tried if not c.miss]
-    best = (ranked([c for c in able if c.options in final]) or ranked(able) or [None])[0]
-    measured = [c for c in tried if c.joules and not c.miss]
+    measured = [c for c in able if not math.isnan(c.energy())]
+    best = (
+        ranked([c for c in able if c.options in final], args.minimize)
+        or ranked(able, args.minimize)
+        or [None]
+    )[0]
 
     fig = figure(7.5, 4.8 if not measured else 8.2, args.dpi)
     axes = list(fig.subplots(2 if measured else 1, 1, squeeze=False)[:, 0])
@@ -109,7 +110,8 @@ def draw_tuning(args) -> str:
         axes[0].set_ylabel("candidate")
     if measured:
         draw_panel(axes[1], measured, Candidate.energy, best, True)
-        axes[1].set_ylabel("joules of a solve")
+        counters = sorted({run.counter for c in measured for run in c.last or c.long} - {""})
+        axes[1].set_ylabel(f"joules of a solve ({', '.join(counters)})")
     axes[0].legend(fontsize=7)
     command = comments[0].partition(": ")[2] if comments else path
     number = lambda value: "" if value is None or math.isnan(value) else value  # noqa: E731

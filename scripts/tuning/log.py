@@ -5,23 +5,28 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import math
 import os
 
 from toolkit import FileError, read_text, write_atomically
+
+REFERENCE, QUICK, LONG, FINAL = "reference", "quick", "long", "final"
+PHASES = (REFERENCE, QUICK, LONG, FINAL)
 
 
 @dataclasses.dataclass
 class Run:
     """One run of the program. Numbers that it did not report are None."""
 
-    phase: str  # reference, quick, long or final
+    phase: str
     options: str
     seconds: float | None  # of the fastest timed solve at h
-    joules: float | None  # per solve at h
+    joules: float | None  # per solve at h, by one kind of counter
     error: float | None
     order: float | None
     wall_s: float  # of the whole run
     reason: str  # why it failed; empty if it did not
+    counter: str = ""  # source of the joules, such as NVML
 
 
 COLUMNS = [field.name for field in dataclasses.fields(Run)]
@@ -45,18 +50,30 @@ def parse_row(row: dict) -> Run:
         values[key] = float(row[key]) if row[key] else None
     if values["wall_s"] is None or None in values or None in row.values():
         raise ValueError("a row is incomplete")
-    return Run(**values)
+    run = Run(**values)
+    if run.phase not in PHASES:
+        raise ValueError(f"'{run.phase}' is not one of {', '.join(PHASES)}")
+    for key in NUMBERS:
+        value = values[key]
+        if value is not None and not (math.isfinite(value) and (key == "order" or value >= 0.0)):
+            raise ValueError(f"{key} is {value}")
+    if 0.0 in (run.seconds, run.joules):
+        raise ValueError("a run took 0 s or 0 J")
+    return run
 
 
 def read_log(path: str) -> tuple[list[str], list[Run]]:
     """Comments and runs of a log. An incomplete last line of a killed call is dropped."""
-    lines = read_text(path).split("\n")[:-1]
-    comments = [line for line in lines if line.startswith("#")]
-    table = csv.DictReader(line for line in lines if not line.startswith("#"))
     try:
-        runs = [parse_row(row) for row in table]
-        if lines and table.fieldnames != COLUMNS:
+        text = read_text(path)
+        lines = text.split("\n")[:-1]
+        comments = [line for line in lines if line.startswith("#")]
+        table = csv.DictReader(line for line in lines if not line.startswith("#"))
+        if table.fieldnames != COLUMNS:
             raise ValueError(f"the columns are not {','.join(COLUMNS)}")
+        runs = [parse_row(row) for row in table]
+    except UnicodeDecodeError:
+        raise FileError(f"{path} is not a log of tune (not UTF-8 text); move it away") from None
     except (csv.Error, TypeError, ValueError) as error:
         raise FileError(f"{path} is not a log of tune ({str(error)[:80]}); move it away") from None
     return comments, runs
@@ -71,12 +88,13 @@ class Log:
     def __init__(self, path: str, command: str, forget: str):
         self.path, self.runs = path, []
         comment = f"# {command}"
-        if os.path.exists(path):
+        if os.path.exists(path) and os.path.getsize(path) > 0:
             comments, self.runs = read_log(path)
-            if comments[:1] not in ([], [comment]):
+            if comments != [comment]:
+                found = comments[0][2:] if comments else "none"
                 raise FileError(
-                    f"{path} is the log of another command or version ({comments[0][2:]}); choose "
-                    "another --output, or remove it"
+                    f"{path} is the log of another command or version ({found}); choose another "
+                    "--output, or remove it"
                 )
         self.runs = [run for run in self.runs if run.phase != forget]
         rows = [COLUMNS, *map(row_of, self.runs)]

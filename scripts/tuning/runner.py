@@ -11,18 +11,19 @@ import tempfile
 import time
 
 from toolkit import USAGE, FileError, ToolError, UsageError
-from tuning.log import Log, Run
-from tuning.search import FINAL, LONG, QUICK, Budget, Exhausted
+from tuning.log import FINAL, LONG, QUICK, REFERENCE, Log, Run
+from tuning.search import Budget, Exhausted
 from tuning.space import Options, words_of
 
 # Options of each phase, after those of the candidate. The last of equal options counts.
-REFERENCE = "reference"
 CONVERGED = ["--precision=double", "--max-cycles=100", "--verify-only"]
 REFERENCE_RTOL = ("1e-9", "1e-7")  # the second one if round-off prevents the first
 BRIEFLY = ["--warmup=1", "--min-solves=3", "--min-time=0"]
 LONGER = ["--warmup=1", "--min-solves=5", "--min-time=0.3"]
-# NVML's counter is updated every 0.1 s.
-ENERGY = ["--energy", "--min-time=2"]
+# NVML's counter is updated every 0.1 s, RAPL's every 1 ms.
+ENERGY = ["--energy"]
+ENERGY_OF_GPUS = ["--energy", "--min-time=2"]
+PARTS = ("gpu", "cpu", "node")  # the first one with joules counts
 # Options that tune sets itself, or that make a run something else than a timed solve.
 TAKEN = (
     *("csv", "dry-run", "dump", "energy", "help", "json", "levels-breakdown", "min-solves"),
@@ -72,8 +73,14 @@ def reason_of(errors: str, code: int) -> str:
 
 
 class Runner:
-    def __init__(self, words: list[str], budget: Budget, energy: bool):
-        self.words, self.budget, self.energy = words, budget, energy
+    """Runs one command. The first long run shows whether there are energy counters. If so, the last
+    runs measure energy, and all long runs do if `always_energy`."""
+
+    def __init__(self, words: list[str], budget: Budget, always_energy: bool):
+        self.words, self.budget, self.always_energy = words, budget, always_energy
+        self.backend = "cpu"  # of the finest level; see plan()
+        self.counter: str | None = None  # of all joules; empty if there is none, None if unknown
+        self.no_energy = "the first call measured none"  # why there is no counter
         self.log: Log | None = None
         self.folder = tempfile.TemporaryDirectory(prefix="hpgmg-tune-")
         # Open MPI starts a single process faster without its daemon, and without a common folder.
@@ -128,7 +135,8 @@ class Runner:
         """Number of ranks, and backend of the finest level."""
         try:
             run = json.loads(self.asked(["--dry-run", "--json=-", "--quiet"]))["run"]
-            return int(run["ranks"]), str(run["backend"])
+            self.backend = str(run["backend"])
+            return int(run["ranks"]), self.backend
         except (KeyError, TypeError, ValueError) as error:
             raise UsageError(
                 f"{self.words[0]} printed no plan for --dry-run --json=- ({str(error)[:80]})"
@@ -157,32 +165,56 @@ class Runner:
         run = Run(phase, options, None, None, None, None, wall, "")
         try:
             fill(run, data, code)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
+            self.add_energy(run, data["energy"])
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
             run.reason = reason_of(err, code) if code else f"no report of hpgmg-fv ({error})"
         return run
+
+    def add_energy(self, run: Run, energy: dict | None) -> None:
+        """Joules of the counters that all runs use."""
+        if energy is None or run.reason:
+            return
+        for part in (energy[name] for name in PARTS):
+            joules = part["joules_per_solve"]
+            if joules is not None and self.counter in (None, part["source"]):
+                run.joules, run.counter = positive(joules), str(part["source"])
+                return
+        self.no_energy = "; ".join(str(energy[name]["reason"]) for name in PARTS)
 
     def measure(self, options: Options, phase: str, kept_runs: int) -> Run:
         """A run of a candidate, from the log if an earlier call made it."""
         text = " ".join(words_of(options))
-        run = self.log.earlier(phase, text)
-        if run is None:
+        run, look = self.log.earlier(phase, text), phase != QUICK and self.counter is None
+        # Counters that an earlier call could not read may be readable now.
+        if run is None or (look and self.always_energy and not run.reason and not run.joules):
             run = self.new_run(options, phase, text, kept_runs)
             self.log.add(run)
+        if look and not run.reason:
+            self.counter = run.counter
         if not options:
             self.first_s = max(self.first_s, run.wall_s)
-        if phase in (LONG, FINAL):
+        # Without counters, no other run takes as long as the one that looks for them.
+        if phase in (LONG, FINAL) and not (look and not run.joules):
             self.budget.longest = max(self.budget.longest, run.wall_s)
         return run
+
+    def timing(self, phase: str) -> list[str]:
+        if phase == QUICK:
+            return BRIEFLY
+        wanted = self.counter and (self.always_energy or phase == FINAL)
+        if not (wanted or self.counter is None):
+            return LONGER
+        return LONGER + (ENERGY_OF_GPUS if self.backend.startswith("cuda") else ENERGY)
 
     def new_run(self, options: Options, phase: str, text: str, kept_runs: int) -> Run:
         budget = self.budget
         budget.need(kept_runs)
         limit = budget.left() - kept_runs * budget.longest
         slow = max(LEAST_LIMIT, SLOW * self.first_s) if self.first_s else limit
-        timing = BRIEFLY if phase == QUICK else LONGER + (ENERGY if self.energy else [])
+        words = [*words_of(options), *self.timing(phase)]
         budget.n_runs += 1
         try:
-            return self.run([*words_of(options), *timing], phase, text, min(limit, slow))
+            return self.run(words, phase, text, min(limit, slow))
         except Stopped:
             if limit <= slow:
                 raise Exhausted from None
@@ -215,17 +247,23 @@ def fill(run: Run, data: dict, code: int) -> None:
         return
     if code != 0:
         raise ValueError(f"exit code {code}")
-    run.error, run.order = data["error"], data["order"]
-    run.seconds = data["solves"][0]["seconds_min"]
-    energy = data["energy"] or {}
-    for part in ("gpu", "cpu", "node"):
-        joules = energy.get(part, {}).get("joules_per_solve")
-        if joules is not None:
-            run.joules = float(joules)
-            break
-    for value in (run.error, run.order, run.seconds):
-        if not (value is None or (isinstance(value, (int, float)) and abs(value) < 1e300)):
-            raise ValueError(f"{value} is not a number")
+    error, order, seconds = data["error"], data["order"], data["solves"][0]["seconds_min"]
+    # A user's problem has no error; --verify-only times nothing.
+    run.error = None if error is None else positive(error)
+    run.order = None if order is None else number(order)
+    run.seconds = None if seconds is None else positive(seconds)
+
+
+def number(value) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e300:
+        raise ValueError(f"{str(value)[:40]} is not a number")
+    return float(value)
+
+
+def positive(value) -> float:
+    if not number(value) > 0.0:
+        raise ValueError(f"{value} is not positive")
+    return float(value)
 
 
 def check_output(prefix: str) -> None:

@@ -1,9 +1,9 @@
-"""Search for the options that reach the discretization error in the least time.
+"""Search for the options that reach the discretization error in the least time or energy.
 
 A coordinate search: all values of one group of options are tried, the others kept, and rounds are
 repeated until one changes nothing. Then random changes of several groups follow. A candidate first
 gets one short run. If that is not slower than the best candidate, both are run alternately, and the
-faster one is the new best. At the end the fastest candidates are run alternately again.
+better one is the new best. At the end the best candidates are run alternately again.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ import statistics
 from typing import Callable
 
 from toolkit import plural
-from tuning.log import Run
+from tuning.log import FINAL, LONG, QUICK, Run
 from tuning.space import Options, Space, shown, solver_of
 
-QUICK, LONG, FINAL = "quick", "long", "final"  # phases
 DUEL_RUNS = 2  # long runs of each of two candidates
-SLOWER = 1.05  # a candidate whose short run takes this times the best one's is given up
-FASTER = 0.97  # a new best takes at most this times the old one's time
+TIME, ENERGY = "time", "energy"  # what is minimized
+# A candidate whose short run takes this times the best one's is given up. Short runs measure no
+# energy, and a slower candidate may need less.
+SLOWER = {TIME: 1.05, ENERGY: 1.5}
+LESS = 0.97  # a new best needs at most this times the old one's time or energy
 FINALISTS = 3
 FINAL_RUNS = 3
-ALIKE = 1.02  # finalists up to this times the least time are as fast
+ALIKE = 1.02  # finalists up to this times the least time or energy are as good
 MOST_MISSES = 40  # random candidates in a row that are no new best
 
 
@@ -89,36 +91,52 @@ class Candidate:
     options: Options
     choice: dict[str, dict[str, str]]
     quick: float = math.inf
-    seconds: list[float] = dataclasses.field(default_factory=list)  # of long runs
-    last: list[float] = dataclasses.field(default_factory=list)  # of the runs at the end
-    joules: list[float] = dataclasses.field(default_factory=list)
-    run: Run | None = None
+    long: list[Run] = dataclasses.field(default_factory=list)
+    last: list[Run] = dataclasses.field(default_factory=list)  # at the end
+    run: Run | None = None  # the newest
     miss: str = "not run"
 
     def time(self) -> float:
-        """Of the fastest solve: other processes only make runs slower."""
-        return min(self.last or self.seconds or [self.quick])
+        return seconds_of(self.last or self.long) if self.last or self.long else self.quick
 
-    def energy(self) -> float | None:
-        return statistics.median(self.joules) if self.joules else None
+    def energy(self) -> float:
+        return joules_of(self.last or self.long)
 
 
-def ranked(candidates: list[Candidate]) -> list[Candidate]:
-    """Fastest first; of equally fast ones, the least energy, or else the fewest options, first."""
-    able = sorted(candidates, key=Candidate.time)
-    near = [c for c in able if c.time() <= ALIKE * able[0].time()]
-    if all(c.joules for c in near):
-        near.sort(key=Candidate.energy)
-    else:
-        near.sort(key=lambda c: len(c.options))
-    return near + able[len(near) :]
+def seconds_of(runs: list[Run]) -> float:
+    """Of the fastest solve: other processes only make runs slower."""
+    return min(run.seconds for run in runs)
+
+
+def joules_of(runs: list[Run]) -> float:
+    """Median of the joules per solve; NaN if no run has any."""
+    joules = [run.joules for run in runs if run.joules is not None]
+    return statistics.median(joules) if joules else math.nan
+
+
+def ranked(candidates: list[Candidate], minimize: str) -> list[Candidate]:
+    """The least time or energy first.
+
+    Of candidates that are about equal, the other measure or else the number of options decides.
+    """
+    of, other = Candidate.time, Candidate.energy
+    if minimize == ENERGY:
+        of, other = other, of
+        candidates = [c for c in candidates if not math.isnan(c.energy())]
+    able = sorted(candidates, key=of)
+    near = [c for c in able if of(c) <= ALIKE * of(able[0])]
+    if any(math.isnan(other(c)) for c in near):
+        other = lambda c: len(c.options)  # noqa: E731
+    return sorted(near, key=other) + able[len(near) :]
 
 
 class Search:
     """`measure(options, phase, kept_runs)` returns a Run or raises Exhausted."""
 
-    def __init__(self, space: Space, target: Target, measure, seed: int, say):
+    def __init__(self, space: Space, target: Target, minimize: str, measure, seed: int, say):
         self.space, self.target, self.measure, self.say = space, target, measure, say
+        self.minimize = minimize
+        self.cost, self.unit = (joules_of, "J") if minimize == ENERGY else (seconds_of, "s")
         self.random = random.Random(seed)
         self.tried: dict[Options, Candidate] = {}
         self.best: Candidate | None = None
@@ -131,20 +149,25 @@ class Search:
             return
         if phase == QUICK:
             candidate.quick = run.seconds
-            return
-        (candidate.seconds if phase == LONG else candidate.last).append(run.seconds)
-        if run.joules is not None:
-            candidate.joules.append(run.joules)
+        elif self.minimize == ENERGY and run.joules is None:
+            candidate.miss = "energy was not measured"
+        else:
+            (candidate.long if phase == LONG else candidate.last).append(run)
 
     def alternate(self, candidates: list[Candidate], n_runs: int, kept_runs: int) -> list[float]:
-        """Run candidates alternately; the least time of each in these runs."""
-        before = [len(c.seconds) for c in candidates]
+        """Run candidates alternately; the time or energy of each in these runs."""
+        before = [len(c.long) for c in candidates]
         for _ in range(n_runs):
             for candidate in candidates:
                 self.measured(candidate, LONG, kept_runs)
                 if candidate.miss:
                     return [math.inf if c is candidate else 0.0 for c in candidates]
-        return [min(c.seconds[n:]) for c, n in zip(candidates, before)]
+        return [self.cost(c.long[n:]) for c, n in zip(candidates, before)]
+
+    def shown_cost(self, candidate: Candidate) -> str:
+        """Time, and energy if it was measured."""
+        energy = candidate.energy()
+        return f"{candidate.time():.4g} s" + ("" if math.isnan(energy) else f", {energy:.4g} J")
 
     def same_cycles(self, candidate: Candidate) -> bool:
         """True if the candidate's cycles are the best one's, and only their tolerance differs."""
@@ -159,7 +182,7 @@ class Search:
     def is_slower(self, candidate: Candidate) -> bool:
         """True if its short run was clearly slower than the best one's, accurate or not."""
         seconds = candidate.run.seconds if candidate.run else None
-        return bool(self.best and seconds and seconds > SLOWER * self.best.quick)
+        return bool(self.best and seconds and seconds > SLOWER[self.minimize] * self.best.quick)
 
     def try_choice(self, choice: dict[str, dict[str, str]], what: str) -> bool:
         """Try a candidate; True if it is the new best."""
@@ -176,16 +199,16 @@ class Search:
             if self.same_cycles(candidate):
                 self.say(f"{what}: the cycles of the best")
                 return False
-            if candidate.quick > SLOWER * self.best.quick:
+            if self.is_slower(candidate):
                 self.say(f"{what}: {candidate.quick:.4g} s, slower")
                 return False
             new, old = self.alternate([candidate, self.best], DUEL_RUNS, kept)
-            if candidate.miss or new > FASTER * old:
-                verdict = candidate.miss or f"{new:.4g} s, best {old:.4g} s"
+            if candidate.miss or new > LESS * old:
+                verdict = candidate.miss or f"{new:.4g} {self.unit}, best {old:.4g} {self.unit}"
                 self.say(f"{what}: {verdict}")
                 return False
         self.best = candidate
-        self.say(f"{what}: {candidate.time():.4g} s, new best")
+        self.say(f"{what}: {self.shown_cost(candidate)}, new best")
         return True
 
     def rounds(self) -> None:
@@ -219,18 +242,18 @@ class Search:
             misses = 0 if self.try_choice(choice, what) else misses + 1
 
     def finals(self) -> list[Candidate]:
-        """Run the fastest candidates alternately; return them, the best one first.
+        """Run the best candidates alternately; return them, the best one first.
 
         Earlier runs do not count, because the speed of a machine changes over minutes.
         """
         able = [self.best] + [c for c in (self.start,) if not c.miss and c is not self.best]
-        others = [c for c in self.tried.values() if not c.miss and c.seconds and c not in able]
-        able += sorted(others, key=Candidate.time)[: FINALISTS - len(able)]
+        others = [c for c in self.tried.values() if not c.miss and c.long and c not in able]
+        able += sorted(others, key=lambda c: self.cost(c.long))[: FINALISTS - len(able)]
         try:
             for _ in range(FINAL_RUNS):
                 for candidate in able:
                     self.measured(candidate, FINAL, 0)
-                    verdict = candidate.miss or f"{candidate.last[-1]:.4g} s"
+                    verdict = candidate.miss or f"{self.cost(candidate.last[-1:]):.4g} {self.unit}"
                     self.say(f"final, {shown(candidate.options)}: {verdict}")
                 able = [c for c in able if not c.miss]
         except Exhausted:
@@ -239,7 +262,7 @@ class Search:
         least = min((len(c.last) for c in able), default=0)
         for candidate in able:
             del candidate.last[least:]
-        return ranked(able)
+        return ranked(able, self.minimize)
 
     def run(self) -> list[Candidate]:
         """The whole search. Returns the finalists, the best one first; none if none is accurate."""
@@ -249,12 +272,12 @@ class Search:
             self.say(f"as given: {self.start.miss}")
         else:
             self.alternate([self.start], DUEL_RUNS, 0)
-            self.best = self.start
-            self.say(f"as given: {self.start.time():.4g} s")
+            self.best = None if self.start.miss else self.start
+            self.say(f"as given: {self.start.miss or self.shown_cost(self.start)}")
         try:
             self.rounds()
             self.wander()
-            self.say("nothing faster was found")
+            self.say("nothing better was found")
         except Exhausted:
             self.say(f"the budget ended after {plural(len(self.tried), 'candidate')}")
         return self.finals() if self.best else []

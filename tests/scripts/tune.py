@@ -1,4 +1,4 @@
-"""The search of scripts/tune with planted times, errors and a clock, for tests/scripts/tune.sh.
+"""The search of scripts/tune with planted times, energies and errors, for tests/scripts/tune.sh.
 
 Usage: tune.py FOLDER; with the modules of scripts/ in PYTHONPATH.
 """
@@ -10,9 +10,18 @@ import os
 import sys
 
 from toolkit import FileError, UsageError
-from tuning.log import Log, Run, read_log
+from tuning.log import FINAL, Log, Run, read_log
 from tuning.runner import Runner
-from tuning.search import FINAL, FINAL_RUNS, FINALISTS, Budget, Exhausted, Search, Target
+from tuning.search import (
+    ENERGY,
+    FINAL_RUNS,
+    FINALISTS,
+    TIME,
+    Budget,
+    Exhausted,
+    Search,
+    Target,
+)
 from tuning.space import GROUPS, Space, shown
 
 GIVEN = {
@@ -41,6 +50,13 @@ DECOYS = {
 # The cycles of the best, and measured as faster.
 SAME = "--cycle=f --krylov=none --rtol=1e-2"
 BEST = "--smoother=chebyshev --smooths=1 --degree=4 --precision=mixed --fused-sweeps=2 --coarsest=4"
+# Factors of the power: the fastest smoother needs more energy than a slow one.
+POWER = {
+    "--smoother=gsrb --smooths=3 --omega=1.15": 0.3,
+    "--precision=mixed": 0.8,
+    "--fused-sweeps=2": 1.3,
+}
+LEAST_ENERGY = "--smoother=gsrb --smooths=3 --omega=1.15 --precision=mixed --coarsest=4"
 FAILS = "--bottom=cg"
 WALL_S = {"quick": 1.0, "long": 2.0, "final": 2.0}
 
@@ -48,9 +64,9 @@ WALL_S = {"quick": 1.0, "long": 2.0, "final": 2.0}
 class Machine(Runner):
     """A runner with planted results and a clock that only runs advance."""
 
-    def __init__(self, folder: str, seconds: float, runs: int):
-        self.now, self.calls = 100.0, []
-        super().__init__(["hpgmg-fv"], Budget(seconds, runs, lambda: self.now), False)
+    def __init__(self, folder: str, seconds: float, runs: int, energy: bool, counters):
+        self.now, self.calls, self.n_measured, self.counters = 100.0, [], 0, counters
+        super().__init__(["hpgmg-fv"], Budget(seconds, runs, lambda: self.now), energy)
         self.log = Log(os.path.join(folder, "fake.csv"), "hpgmg-fv 0.1.0: fake", FINAL)
 
     def run(self, words, phase, options, limit):
@@ -62,23 +78,42 @@ class Machine(Runner):
             " ".join(w for w in options.split() if w[2:].partition("=")[0] in keys)
             for keys in ({key for v in values for key in v} for values in GROUPS.values())
         ]
-        time, error, error_2h = 0.1, 1e-5, 4e-5
+        time, error, error_2h, power = 0.1, 1e-5, 4e-5, 100.0
         for value in groups:
             slow = 1.1 + 0.3 * (sum(map(ord, value)) % 7) / 6 if value else 1.0
             factors = PLANTED.get(value) or DECOYS.get(value) or (slow, 1.0, 1.0)
             time, error, error_2h = time * factors[0], error * factors[1], error_2h * factors[2]
+            power *= POWER.get(value, 1.0)
         if options == SAME:
             time = 0.09
         # Up to 2 % of noise.
         noise = 1.0 + 0.02 * (len(self.calls) * 7 % 11) / 10
         order = math.log2(error_2h / error)
-        return Run(phase, options, time * noise, None, error, order, WALL_S[phase], "")
+        run = Run(phase, options, time * noise, None, error, order, WALL_S[phase], "")
+        if "--energy" in words:
+            self.n_measured += 1
+            parts = {
+                name: {"joules_per_solve": None, "reason": "planted"} for name in ("gpu", "node")
+            }
+            parts["cpu"] = {"joules_per_solve": time * power, "source": "RAPL package"}
+            # A GPU's counter that appears later is not mixed with the others.
+            if self.n_measured > 1:
+                parts["gpu"] = {"joules_per_solve": 1e-3, "source": "NVML"}
+            self.add_energy(run, parts if self.counters else None)
+        return run
 
 
-def search(folder: str, seconds: float = 1e6, runs: int = 10**6, target=None):
-    machine, lines = Machine(folder, seconds, runs), []
-    target = target or Target(1e-5, 4e-5, 0.2)
-    found = Search(Space(list(GROUPS), GIVEN, set()), target, machine.measure, 1, lines.append)
+def search(
+    folder: str,
+    seconds: float = 1e6,
+    runs: int = 10**6,
+    target=None,
+    minimize=TIME,
+    counters=True,
+):
+    machine, lines = Machine(folder, seconds, runs, minimize == ENERGY, counters), []
+    target, space = target or Target(1e-5, 4e-5, 0.2), Space(list(GROUPS), GIVEN, set())
+    found = Search(space, target, minimize, machine.measure, 1, lines.append)
     try:
         return machine, found.run(), lines
     finally:
@@ -100,7 +135,10 @@ def test_optimum(folder: str) -> None:
     assert f"round 1, {SAME}: the cycles of the best" in lines
     assert any("error at 2h 0.5 times that of a converged solve" in line for line in lines)
     n_final = FINALISTS * FINAL_RUNS
-    assert lines[-n_final - 1] == "nothing faster was found", lines[-n_final - 1]
+    assert lines[-n_final - 1] == "nothing better was found", lines[-n_final - 1]
+    # The first long run and the last runs measure energy.
+    assert machine.n_measured == n_final + 1 and machine.counter == "RAPL package"
+    assert 7.0 < finalists[-1].energy() < 10.1, finalists[-1].energy()
     # Every candidate is run briefly once.
     quick = [options for phase, options in machine.calls if phase == "quick"]
     assert len(quick) == len(set(quick))
@@ -152,38 +190,75 @@ def test_resume(folder: str) -> None:
     assert len(quick) == len(set(quick))
     assert not new, "the search does not end"
     # A killed call leaves part of a line.
-    path = machine.log.path
+    check_log(machine.log.path)
+
+
+def check_log(path: str) -> None:
+    """A log with an incomplete last line is read; a damaged or foreign one is refused."""
     before = read_log(path)[1]
     with open(path, "a", encoding="utf-8") as out:
         out.write("quick,--smoo")
     assert read_log(path)[1] == before
+    comment, columns = b"# hpgmg-fv 0.1.0: fake\n", ",".join(Run.__annotations__).encode() + b"\n"
+    head = comment + columns
     for text, reason in (
-        ("# hpgmg-fv 0.1.0: other\n", "is the log of another command or version"),
-        ("# hpgmg-fv 0.1.0: fake\nphase,options\n", "the columns are not phase"),
-        ("# hpgmg-fv 0.1.0: fake\n" + ",".join(Run.__annotations__) + "\nquick,x\n", "incomplete"),
-        ("# hpgmg-fv 0.1.0: fake\n" + ",".join(Run.__annotations__) + "\n,,x,,,,1,\n", "not a log"),
+        (b"# hpgmg-fv 0.1.0: other\n" + columns, "is the log of another command or version"),
+        (columns, "is the log of another command or version (none)"),
+        (comment, "the columns are not phase"),
+        (comment + b"phase,options\n", "the columns are not phase"),
+        (b"no end of line", "the columns are not phase"),
+        (b'{"program": "hpgmg-fv"}\n', "the columns are not phase"),
+        (b"\x89PNG\r\n\x1a\n", "not UTF-8"),
+        (head + b"quick,x\n", "a row is incomplete"),
+        (head + b"quick,,1,,,,1,,,more\n", "a row is incomplete"),
+        (head + b"first,,1,,,,1,,\n", "'first' is not one of reference, quick, long, final"),
+        (head + b"quick,,x,,,,1,,\n", "could not convert string to float: 'x'"),
+        (head + b"quick,,nan,,,,1,,\n", "seconds is nan"),
+        (head + b"long,,1,-2,,,1,,NVML\n", "joules is -2.0"),
+        (head + b"quick,,0,,,,1,,\n", "a run took 0 s or 0 J"),
+        (head + b"quick," + b"x" * 200000 + b",1,,,,1,,\n", "field larger than field limit"),
     ):
-        with open(path, "w", encoding="utf-8") as out:
+        with open(path, "wb") as out:
             out.write(text)
         try:
             Log(path, "hpgmg-fv 0.1.0: fake", FINAL)
-            raise AssertionError(f"accepted: {text}")
+            raise AssertionError(f"accepted: {text[:200]}")
         except FileError as error:
-            assert reason in str(error) or "is not a log" in str(error), (reason, str(error))
+            assert reason in str(error) and path in str(error), (reason, str(error))
+        with open(path, "rb") as kept:
+            assert kept.read() == text, "a refused log was changed"
 
 
-def test_energy() -> None:
-    """Of candidates that are about equally fast, the one with the least energy is the best."""
+def test_energy(folder: str) -> None:
+    """The least energy is not that of the fastest candidate."""
+    machine, finalists, lines = search(fresh(folder, "energy"), minimize=ENERGY)
+    assert shown(finalists[0].options) == LEAST_ENERGY, [shown(c.options) for c in finalists]
+    assert finalists[0].time() > 0.08, "as fast as the fastest, which takes 0.04 s"
+    assert f"final, {LEAST_ENERGY}: {finalists[0].energy():.4g} J" in lines, lines[-9:]
+    # All long runs measure energy, but those whose failure is planted.
+    long = [options for phase, options in machine.calls if phase != "quick"]
+    assert machine.n_measured == sum(FAILS not in options for options in long)
+    # Without counters there is one look, and no candidate has any energy.
+    machine, finalists, _ = search(fresh(folder, "no-counters"), counters=False)
+    assert machine.n_measured == 1 and machine.counter == ""
+    assert shown(finalists[0].options) == BEST and math.isnan(finalists[0].energy())
+
+
+def test_ranked() -> None:
+    """Of candidates that are about equally good, the other measure decides."""
     from tuning.search import Candidate, ranked
 
     def candidate(name: str, seconds: float, joules: float) -> Candidate:
-        return Candidate(((name, "1"),), {}, seconds, [seconds], [], [joules], None, "")
+        run = Run(FINAL, name, seconds, joules, None, None, 1.0, "")
+        return Candidate(((name, "1"),), {}, seconds, [], [run], run, "")
 
-    a, b, c = candidate("a", 1.0, 5.0), candidate("b", 1.01, 4.0), candidate("c", 1.1, 1.0)
-    assert [x.options[0][0] for x in ranked([c, b, a])] == ["b", "a", "c"]
+    a, b, c = candidate("a", 1.0, 5.0), candidate("b", 1.01, 4.0), candidate("c", 1.1, 3.95)
+    assert ranked([c, b, a], TIME) == [b, a, c]
+    assert ranked([c, b, a], ENERGY) == [b, c, a]
     # Without energy, the one with the fewest options.
-    b.joules, b.options = [], ()
-    assert ranked([c, b, a]) == [b, a, c]
+    b.last[0].joules, b.options = None, ()
+    assert ranked([c, b, a], TIME) == [b, a, c]
+    assert ranked([c, b, a], ENERGY) == [c, a]
 
 
 def test_space() -> None:
@@ -205,7 +280,8 @@ def main() -> None:
     test_tolerance(folder)
     test_budget(folder)
     test_resume(folder)
-    test_energy()
+    test_energy(folder)
+    test_ranked()
     test_space()
     print("the planted optimum was found")
 
