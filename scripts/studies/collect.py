@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 
+from checks.rules import RULES
 from plots.common import save_table
 from plots.report import Report
 from studies.folder import Folder, Point
 from toolkit import FileError
+
+VALID, INVALID = "valid", "invalid"
 
 
 def report_of(point: Point, path: str) -> Report:
@@ -24,11 +28,25 @@ def report_of(point: Point, path: str) -> Report:
     return report
 
 
+def fom_of(report: Report) -> tuple[str, str, str]:
+    """Class, validity and reason of the figure of merit; empty in reports of older versions."""
+    if "fom" not in report.data:
+        return "", "", ""
+    found = tuple(report.get(f"fom.{key}", str) for key in ("class", "validity", "reason"))
+    if found[0] not in RULES:
+        report.wrong("fom.class", found[0])
+    if found[1] not in (VALID, INVALID):
+        report.wrong("fom.validity", found[1])
+    return found
+
+
 def row_of(folder: Folder, point: Point, repeat: int) -> dict:
     """Values of one report for a line of the CSV, by column."""
     report = report_of(point, folder.result(point, repeat))
     about = report.about
     seconds = report.positive("solves.0.seconds_mean")
+    name, validity, reason = fom_of(report)
+    rate = report.positive("solves.0.dof_per_s")
     return {
         "study": folder.study.name,
         "kind": folder.study.kind,
@@ -42,7 +60,9 @@ def row_of(folder: Folder, point: Point, repeat: int) -> dict:
         "dof": report.get("solves.0.dof", int),
         "seconds_min": report.positive("solves.0.seconds_min"),
         "seconds_mean": seconds,
-        "dof_per_s": report.positive("solves.0.dof_per_s"),
+        "dof_per_s": math.nan if validity == INVALID else rate,
+        "class": name,
+        "validity": validity,
         "cycles": report.get("solves.0.cycles", int),
         "norm": report.numbers("solves.0.norms")[-1],
         "error": report.get("error", float),
@@ -53,6 +73,7 @@ def row_of(folder: Folder, point: Point, repeat: int) -> dict:
         "transport": report.get("run.transport", str),
         "host": about["host"],
         "version": report.get("version", str),
+        "reason": reason,
     }
 
 
@@ -95,11 +116,12 @@ def differing_results(rows: list[dict]) -> list[str]:
 def efficiency_table(folder: Folder, rows: list[dict]) -> list[str]:
     """Medians and spread over repeats, and the efficiency.
 
-    Efficiency is DOF/s per unit relative to the first point. A unit is a GPU or a thread.
+    Efficiency is DOF/s per unit relative to the first point. A unit is a GPU or a thread. A point
+    with an invalid run has no DOF/s.
     """
     head = "point      nodes     ranks      grid  runs   seconds      min      max     MDOF/s"
-    lines = [f"{head}  efficiency"]
-    base, without = None, []
+    lines = [f"{head}  efficiency  class"]
+    base, without, invalid = None, [], {}
     for point in folder.plan.points:
         mine = [row for row in rows if row["point"] == point.name]
         if not mine:
@@ -116,9 +138,15 @@ def efficiency_table(folder: Folder, rows: list[dict]) -> list[str]:
                 f"no result of {', '.join(without)}: efficiency is relative to {point.name}"
             )
         base = base or each
+        shown = f"{1e-6 * rate:.4g}"
+        if reasons := [row["reason"] for row in mine if row["validity"] == INVALID]:
+            shown = INVALID
+            invalid.setdefault(reasons[0], []).append(point.name)
+        classes = sorted({row["class"] for row in mine} - {""}) or ["unknown"]
         lines.append(
             f"{point.name:<9} {point.nodes:6d} {point.ranks:9d} {point.dim[0]:7d}^3 {len(mine):5d} "
             f"{statistics.median(seconds):9.3g} {min(seconds):8.3g} {max(seconds):8.3g} "
-            f"{1e-6 * rate:10.4g} {100.0 * each / base:9.1f} %"
+            f"{shown:>10} {100.0 * each / base:9.1f} %  {', '.join(classes)}"
         )
+    lines += [f"invalid: {', '.join(names)}: {reason}" for reason, names in invalid.items()]
     return lines

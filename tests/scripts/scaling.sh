@@ -64,6 +64,31 @@ collected=$(awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c }
   $column["point"] == "n1" && $column["repeat"] == 2 {
     printf "%.10e %.10e %.10e", $column["norm"], $column["error"], $column["order"] }' "$study/results.csv")
 test "$by_hand" = "$collected" || complain "results.csv has '$collected', a run by hand '$by_hand'"
+# These runs are too small for class double, so they have no rate.
+for line in '^n1 .* invalid +100\.0 %  double$' "^invalid: n1.*: class double requires a grid of at least 64\^3 "; do says "$line"; done
+column() {
+  awk -F, -v name="$1" 'NR == 1 { for (c = 1; c <= NF; c++) if ($c == name) at = c } NR == 2 { print $at }' "$study/results.csv"
+}
+test "$(column class),$(column validity),$(column dof_per_s)" = double,invalid, || complain "results.csv: $(cat "$study/results.csv")"
+grep -q ',"class double requires a grid of at least 64^3 and solves at h, 2h and 4h"$' "$study/results.csv" ||
+  complain "no reason: $(cat "$study/results.csv")"
+# A valid run has a rate; a report of an older version has no class. A class or verdict that does not exist is refused.
+cp "$study/runs/n1.1.json" "$dir/whole.json"
+sed -i 's/"validity": "invalid"/"validity": "valid"/' "$study/runs/n1.1.json"
+good collect "$study"
+grep -q ',valid,' "$study/results.csv" || complain "no valid run: $(cat "$study/results.csv")"
+test "$(column validity)" = valid -a -n "$(column dof_per_s)" || complain "valid: $(cat "$study/results.csv")"
+sed -i '/^  "fom": {/,/^  }/d' "$study/runs/n1.1.json"
+good collect "$study"
+says '^n1 .* invalid .* double$'
+test -z "$(column class)$(column validity)" -a -n "$(column dof_per_s)" || complain "without class: $(cat "$study/results.csv")"
+for change in 's/"class": "double"/"class": "fast"/:fom.class has the invalid value fast' \
+  's/"validity": "invalid"/"validity": 1/:fom.validity has the invalid value 1' '/"validity"/d:has no fom.validity' \
+  's/"validity": "invalid"/"validity": "maybe"/:fom.validity has the invalid value maybe'; do
+  sed "${change%:*}" "$dir/whole.json" >"$study/runs/n1.1.json"
+  refuse 3 "${change##*:}" collect "$study"
+done
+cp "$dir/whole.json" "$study/runs/n1.1.json"
 # A second submit runs only the missing repeat.
 before=$(stat -c %Y.%s "$study/runs/n1.1.json")
 rm "$study/runs/n1.2.json"
