@@ -59,7 +59,7 @@ class Machine:
         lines = self.build
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
             raise ValueError("build is not a list of lines")
-        if len(lines) < 2 or not lines[0].startswith("hpgmg-fv "):
+        if len(lines) < 2 or not re.match(r"hpgmg-fv \d", lines[0]):
             raise ValueError("build is not the output of hpgmg-fv --version")
 
 
@@ -128,10 +128,19 @@ class Published:
     def devices(self) -> int:
         """GPUs, one per rank, or the CPUs of the machine: a run on CPUs counts all of them."""
         ranks = self.result.get("run.ranks", int)
+        if ranks == 0:
+            raise Damaged("run.ranks is 0")
         return ranks if self.on_gpus() else self.machine.devices
 
+    def positive(self, where: str, *kinds) -> float | None:
+        """A number for a table or a picture, or None if null is allowed."""
+        value = self.result.get(where, float, *kinds)
+        if value is not None and value <= 0.0:
+            raise Damaged(f"{where} is {value:g}")
+        return value
+
     def rate(self) -> float:
-        return self.result.get("fom.dof_per_s", float)
+        return self.positive("fom.dof_per_s")
 
     def per_bandwidth(self) -> float:
         """DOF/s per GB/s of all devices of the run."""
@@ -142,14 +151,16 @@ class Published:
         if self.result.get("energy", dict, None) is None:
             return None
         for part, shown in PARTS.items():
-            rate = self.result.get(f"energy.{part}.dof_per_joule", float, None)
+            rate = self.positive(f"energy.{part}.dof_per_joule", None)
             if rate is not None:
                 return rate, shown
         return None
 
     def problem(self) -> str:
-        about = self.result.data["problem"]
-        return f"{about['operator']} {about['smoother']} {dim_of(self.result)[0]}³"
+        operator, smoother = (
+            self.result.get(f"problem.{k}", str) for k in ("operator", "smoother")
+        )
+        return f"{operator} {smoother} {dim_of(self.result)[0]}³"
 
     def order(self) -> tuple:
         name = self.name

@@ -76,6 +76,20 @@ refuse 3 "$(basename "$machine"): devices is not an integer from 1 to 1000000; s
 fresh
 sed -i '/"contact"/d' "$machine"
 refuse 3 'the keys are not name, host, device, devices, ' "$dir/some"
+# Foreign files, and values of another type or out of range.
+for content in '[1, 2]:the keys are not name' '{"name": "x":Expecting' '\377:codec can.t decode' ':Expecting value'; do
+  printf '%b' "${content%%:[tEc]*}" >"$machine"
+  refuse 3 "$(basename "$machine"): .*${content##*:}" "$dir/some"
+done
+for change in 's/"name": .*/"name": 5,/:name is not a line of at most 40 characters' \
+  's/"devices": 1/"devices": true/:devices is not an integer' 's/"device": null/"device": []/:device is neither null' \
+  's/"bandwidth_gb_per_s": .*/"bandwidth_gb_per_s": "49",/:bandwidth_gb_per_s is not a number from 0.1 to 1e6' \
+  's/"measured: .*"/"guessed"/:bandwidth does not begin with nominal or measured' \
+  's/"build": \[/"build": 1, "other": [/:the keys are not' 's/"hpgmg-fv 0.1.0.*"/"hpgmg-fv "/:build is not the output of'; do
+  fresh
+  sed -i "${change%:*}" "$machine"
+  refuse 3 "${change##*:}" "$dir/some"
+done
 fresh
 sed -i 's/"hpgmg-fv 0.1.0/"hpgmg-fv 0.0.9/' "$machine"
 check 1 "$dir/some"
@@ -128,6 +142,15 @@ if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
   for text in '> 3.36 (GPU)<' ', double<' ', 2 GPUs<'; do
     grep -qF -- "$text" "$dir/a.svg" || complain "no '$text' in the picture"
   done
+  # A picture of a damaged folder: one line. plot.py does not verify reports, but it reads their values.
+  for change in 's/"ranks": [0-9]*/"ranks": 0/:run.ranks is 0' '/"smoother"/d:there is no problem.smoother' \
+    's/"problem": {/"problem": 1, "x": {/:there is no problem' 's/"dof_per_s": [0-9.e+]*/"dof_per_s": 0/:fom.dof_per_s is 0'; do
+    fresh
+    sed -i "${change%:*}" "$report"
+    exits 3 "$PYTHON" "$abs_top_srcdir/scripts/plot.py" published "$dir/some" -o "$dir/b.svg"
+    one_error plot.py 3 "${change##*:}"
+  done
+  test ! -e "$dir/b.svg" || complain 'a picture of a damaged report'
 else
   echo 'skipped: the picture, because matplotlib is missing'
 fi
