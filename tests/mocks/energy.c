@@ -1,7 +1,7 @@
 /* The program on a machine whose clock and energy counters advance by calls, not by time.
  *
- *   MOCK_TICK  seconds that each call of mg_now takes; default 0.01. nanosleep returns at once and
- *              takes the requested time
+ *   MOCK_TICK  seconds that each call of mg_now takes; default 0.01; negative: the clock goes
+ *              back. nanosleep returns at once and takes the requested time
  *   MOCK_GPUS  number of the GPU of each rank, separated by commas; default: no rank has one. The
  *              GPU N has the UUID 000...0N + 1
  *

@@ -116,6 +116,7 @@ static void test_joules(void) {
       {{100, 5.0}, {140, 15.5}, 0.0, "may have wrapped unnoticed"},
       {{100, 5.0}, {140, 5.5}, 0.0, "only 0.5 s were timed, and it needs 1 s"},
       {{100, 5.0}, {100, 6.0}, 0.0, "did not change in 1 s"},
+      {{100, 5.0}, {140, 4.0}, 0.0, "only -1 s were timed"},
   };
   const mg_counter_t counter = {
       .name = "it", .range = 2000, .joules = 0.5, .max_watts = 100.0, .min_seconds = 1.0};
