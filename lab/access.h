@@ -18,8 +18,12 @@
 #else
 #define RUNG(name) name##_counted
 #define SIMD(...)
-#define LOAD(p, i)         (lab_count_load(sizeof *(p)), (p)[i])
-#define STORE(p, i, value) (lab_count_store(sizeof *(p)), (void)((p)[i] = (value)))
+#define LOAD(p, i) (*(__typeof__(&*(p)))lab_count_load(&(p)[i], sizeof *(p)))
+#define STORE(p, i, value)                                                                         \
+  do {                                                                                             \
+    const __typeof__(*(p)) stored_ = (value); /* its loads come first */                           \
+    *(__typeof__(&*(p)))lab_count_store(&(p)[i], sizeof *(p)) = stored_;                           \
+  } while (0)
 #endif
 
 /* On a GPU, LOAD_ONCE is of a value that no other thread reads, which need not be cached, and

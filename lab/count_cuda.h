@@ -7,11 +7,13 @@
 namespace {
 __device__ unsigned long long bytes_requested;
 
-__device__ void lab_count_load(size_t bytes) {
+__device__ const void *lab_count_load(const void *at, size_t bytes) {
   atomicAdd(&bytes_requested, (unsigned long long)bytes);
+  return at;
 }
-__device__ void lab_count_store(size_t bytes) {
+__device__ void *lab_count_store(void *at, size_t bytes) {
   atomicAdd(&bytes_requested, (unsigned long long)bytes);
+  return at;
 }
 
 /** Bytes per element that counted kernels load and store; `enqueue` launches them.

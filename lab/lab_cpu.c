@@ -23,6 +23,7 @@ double lab_seconds(const lab_t *lab, lab_work_t work, void *arg) {
 }
 
 int64_t lab_bytes_loaded, lab_bytes_stored;
+void *(*lab_watch)(const void *at, size_t bytes, bool is_store);
 
 double lab_requested(lab_work_t work, void *arg, int64_t elements) {
   lab_bytes_loaded = lab_bytes_stored = 0;

@@ -31,11 +31,17 @@ void lab_share(int64_t n, int64_t unit, int64_t *first, int64_t *last);
 /** Bytes loaded and stored by counted kernels (lab/access.h) since they were set to 0. Such kernels
  *  must run on one thread. */
 extern int64_t lab_bytes_loaded, lab_bytes_stored;
-static inline void lab_count_load(size_t bytes) {
+
+/** If set, counted kernels call it for every access and use the address that it returns. */
+extern void *(*lab_watch)(const void *at, size_t bytes, bool is_store);
+
+static inline void *lab_count_load(const void *at, size_t bytes) {
   lab_bytes_loaded += (int64_t)bytes;
+  return lab_watch ? lab_watch(at, bytes, false) : (void *)(uintptr_t)at;
 }
-static inline void lab_count_store(size_t bytes) {
+static inline void *lab_count_store(void *at, size_t bytes) {
   lab_bytes_stored += (int64_t)bytes;
+  return lab_watch ? lab_watch(at, bytes, true) : at;
 }
 
 /** Bytes per element that a counted kernel loads and stores; `work` runs it on one thread. */
