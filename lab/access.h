@@ -1,7 +1,7 @@
-/* How kernels of lab/rungs access their arrays: LOAD(p, i) reads p[i], STORE(p, i, value) writes
- * it. Such a kernel is compiled twice: with plain accesses, which are timed, and, with LAB_COUNTED
- * defined, with accesses that count their bytes. RUNG(name) is its name. SIMD(clauses) asks for
- * vectors, except where bytes are counted. No include guard. */
+/* How kernels of lab/rungs and lab/exercises access their arrays: LOAD(p, i) reads p[i],
+ * STORE(p, i, value) writes it. Such a kernel is compiled twice: with plain accesses, which are
+ * timed, and, with LAB_COUNTED defined, with accesses that count their bytes. RUNG(name) is its
+ * name. SIMD(clauses) asks for vectors, except where bytes are counted. No include guard. */
 #undef LOAD
 #undef LOAD_FRESH
 #undef LOAD_ONCE

@@ -60,6 +60,10 @@ typedef struct {
     char *winner; /**< CUDA source of the best program; NULL until found */
   } search;
   struct {
+    int number;    /**< from 1 on */
+    bool unsolved; /**< for the exit code */
+  } exercise;
+  struct {
     int at, of;       /**< index of the ladder and number of ladders; 0: show no progress */
     double start;     /**< start time of the first ladder, from mg_now() */
     double estimated; /**< estimated seconds for all ladders; 0: unknown */
@@ -150,11 +154,13 @@ MG_MUST_CHECK mg_status_t lab_open_cuda(lab_t *lab);
  * run on a CPU or on a GPU only. */
 typedef mg_status_t (*lab_ladder_t)(lab_t *lab);
 mg_status_t lab_copy_cpu(lab_t *lab);
+mg_status_t lab_exercise_cpu(lab_t *lab);
 mg_status_t lab_reduce_cpu(lab_t *lab);
 mg_status_t lab_smooth_cpu(lab_t *lab);
 mg_status_t lab_stride_cpu(lab_t *lab);
 mg_status_t lab_wide_cpu(lab_t *lab);
 mg_status_t lab_copy_cuda(lab_t *lab);
+mg_status_t lab_exercise_cuda(lab_t *lab);
 mg_status_t lab_reduce_cuda(lab_t *lab);
 mg_status_t lab_smooth_cuda(lab_t *lab);
 mg_status_t lab_stride_cuda(lab_t *lab);

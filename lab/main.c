@@ -9,6 +9,7 @@
 #include "base/timers.h"
 #include "comm/comm.h"
 #include "io/report/report.h"
+#include "lab/exercise.h"
 #include "lab/lab.h"
 #include <errno.h>
 #include <getopt.h>
@@ -47,13 +48,20 @@ static const struct {
      lab_roofline, false, 26, 512, 0.55, 0.78, 0.68},
     {"search", "random shapes of a norm or a sum: proven, compiled and timed (GPU only)", NULL,
      ON_CUDA(lab_search_cuda), true, 0, 0, 0.0, 0.0, 0.0},
+    {"exercise", "N: check your solution of exercise N, 1 to 5 (docs/kernels.md)", lab_exercise_cpu,
+     ON_CUDA(lab_exercise_cuda), true, 8, 0, 0.02, 0.04, 0.0},
 };
-enum { N_LADDERS = sizeof ladders / sizeof ladders[0], LADDER_ROOFLINE = 5, LADDER_SEARCH = 6 };
+enum {
+  N_LADDERS = sizeof ladders / sizeof ladders[0],
+  LADDER_ROOFLINE = 5,
+  LADDER_SEARCH,
+  LADDER_EXERCISE
+};
 
 typedef struct {
   const char *device, *json, *csv, *plot, *reduction, *source;
   const char *searches; /* an option that only the search accepts */
-  int64_t mib, seed, tries;
+  int64_t mib, seed, tries, exercise;
   bool quick, quiet, named[N_LADDERS], all;
 } options_t;
 
@@ -64,6 +72,7 @@ static void print_ladders(bool by_name) {
 
 static void print_help(void) {
   printf("Usage: hpgmg-bench [OPTION]... [LADDER]...\n"
+         "  or:  hpgmg-bench [OPTION]... exercise N\n"
          "Measure variants of the solver's kernels, from the naive form to the machine's limit.\n\n"
          "Ladders (default: all of them):\n");
   print_ladders(false);
@@ -86,8 +95,8 @@ static void print_help(void) {
       "  --source=FILE           search: write the winner as CUDA source; - is stdout\n"
       "  --quiet                 print no tables\n"
       "  --help, --version       print this help, or the version\n\n"
-      "Exit codes: 0 success, 2 invalid option, 3 file cannot be written, 4 memory or device\n"
-      "error, 5 wrong result.\n");
+      "Exit codes: 0 success, 1 exercise not solved, 2 invalid option, 3 file cannot be written,\n"
+      "4 memory or device error, 5 wrong result.\n");
 }
 
 static mg_status_t parse_number(const char *name, const char *text, int64_t min, int64_t max,
@@ -113,6 +122,19 @@ static mg_status_t parse_text(const char *name, const char *text, const char *co
     snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", w ? ", " : "", words[w]);
   }
   return mg_error(MG_ERR_USAGE, "--%s=%s is not one of %s", name, text, list);
+}
+
+/* The number of an exercise; another ladder beside it would hide its verdict. */
+static mg_status_t parse_exercise(int argc, char **argv, options_t *o) {
+  const char *text = argc > 1 ? argv[1] : "";
+  char *end;
+  errno = 0;
+  o->exercise = strtoll(text, &end, 10);
+  if (errno || end == text || *end || o->exercise < 1 || o->exercise > EXERCISES)
+    return mg_error(MG_ERR_USAGE, "`exercise` needs a number from 1 to %d, not '%s'", EXERCISES,
+                    text);
+  if (argc > 2) return mg_error(MG_ERR_USAGE, "an exercise runs alone; remove '%s'", argv[2]);
+  return MG_OK;
 }
 
 static mg_status_t parse_ladder(const char *name, options_t *o) {
@@ -179,8 +201,14 @@ static mg_status_t parse(int argc, char **argv, options_t *o) {
     o->quiet = o->quiet || c == QUIET_FLAG;
   }
   o->all = optind == argc;
-  for (int i = optind; i < argc; i++)
+  for (int i = optind; i < argc; i++) {
     MG_TRY(parse_ladder(argv[i], o));
+    if (!o->named[LADDER_EXERCISE]) continue;
+    if (i > optind)
+      return mg_error(MG_ERR_USAGE, "an exercise runs alone; remove '%s'", argv[optind]);
+    MG_TRY(parse_exercise(argc - i, argv + i, o));
+    break;
+  }
   if (o->searches && !o->named[LADDER_SEARCH])
     return mg_error(MG_ERR_USAGE, "--%s requires `hpgmg-bench search`", o->searches);
   return MG_OK;
@@ -345,6 +373,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
   mg_log_setup(0, 1, o->quiet ? MG_LOG_QUIET : MG_LOG_NORMAL);
   lab->min_runs = o->quick ? 3 : 21;
   lab->min_seconds = o->quick ? 0.0 : 0.03;
+  lab->exercise.number = (int)o->exercise;
   lab->search.norm = strcmp(o->reduction, "norm") == 0;
   lab->search.seed = (uint64_t)o->seed;
   lab->search.tries = (int)o->tries;
@@ -386,5 +415,5 @@ int main(int argc, char **argv) {
   if (status == MG_OK) status = mg_report_check_stdout();
   lab_free(&lab);
   mg_comm_finalize();
-  return mg_status_exit_code(status);
+  return status == MG_OK && lab.exercise.unsolved ? 1 : mg_status_exit_code(status);
 }

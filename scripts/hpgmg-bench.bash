@@ -32,13 +32,15 @@ _hpgmg_bench() {
   if [[ -n $words ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$value")
     [[ $current == --*=* ]] && COMPREPLY=("${COMPREPLY[@]/#/$option=}")
+  elif [[ $previous == exercise ]]; then
+    mapfile -t COMPREPLY < <(compgen -W '1 2 3 4 5' -- "$current")
   elif [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W '
       --device= --mib= --quick --json= --csv= --plot= --reduction= --seed= --tries= --source= --quiet
       --help --version' -- "$current")
     [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
   else
-    mapfile -t COMPREPLY < <(compgen -W 'copy stride wide smooth reduce roofline search' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W 'copy stride wide smooth reduce roofline search exercise' -- "$current")
   fi
 }
 

@@ -189,6 +189,27 @@ if have_mpi; then
 fi
 refuse '--seed=-1 is not an integer from 0 to' --seed=-1 search
 
+# Exercises as delivered are right, but not solved. tests/unit/unit_exercises has the verdicts on answers and mistakes.
+for device in $(each_device); do
+  for n in 1 2 3 4 5; do
+    bench 1 --device="$device" --quick --mib=1 --csv="$dir/a.csv" exercise $n
+    grep -qE "^exercise $n: not solved yet: [0-9]+ .*, the goal is [0-9]+$" "$dir/out" || complain "exercise $n: $(cat "$dir/out")"
+    test "$(grep -cE "^exercise,\"$n, [^\"]*\",\"(yours|answer)\",$device," "$dir/a.csv")" -eq 2 ||
+      complain "exercise $n on $device: $(cat "$dir/a.csv")"
+  done
+done
+if have_feature jansson; then
+  bench 1 --device=cpu --quick --mib=1 --json=- exercise 1
+  is_json "$dir/out"
+  test "$(grep -cE '"variant": "(yours|answer)"' "$dir/out")" -eq 2 || complain "exercise in JSON: $(cat "$dir/out")"
+fi
+for wrong in '' 0 6 1x; do
+  # shellcheck disable=SC2086 # no argument if empty
+  refuse ".exercise. needs a number from 1 to 5, not '$wrong'" --device=cpu exercise $wrong
+done
+refuse "an exercise runs alone; remove 'copy'" copy exercise 1
+refuse "an exercise runs alone; remove 'copy'" exercise 1 copy
+
 refuse "unknown ladder 'cpy'; the ladders are copy, stride" cpy
 refuse '--device=gpu is not one of auto, cuda, cpu' --device=gpu
 for wrong in 0 -1 65537 1.5 '' many; do
