@@ -65,6 +65,13 @@ const char *mg_comm_host(void);
 MG_MUST_CHECK mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out);
 void mg_comm_free(mg_comm_t *comm);
 
+/** Have every rank of a group call a function at the start of each collective function over that
+ *  group, where it can detect ranks that would never arrive. It may send messages.
+ *  @param[in] before  its failure is that of the collective function, which then does nothing;
+ *                     NULL: none
+ *  @param[in] data    argument of `before` */
+void mg_comm_before_collectives(mg_comm_t *comm, mg_status_t (*before)(void *data), void *data);
+
 /** Return the worst status of all ranks, on all ranks. Collective over the world.
  *
  *  Call it before a collective that a failed rank would skip. */

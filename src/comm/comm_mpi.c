@@ -19,7 +19,9 @@
 struct mg_comm {
   MPI_Comm mpi;
   int rank, size;
-  bool attached; /* by mg_comm_attach, or a group of such a one */
+  bool attached;                     /* by mg_comm_attach, or a group of such a one */
+  mg_status_t (*before)(void *data); /* mg_comm_before_collectives */
+  void *data;
 };
 
 /* All ranks. A group of one rank calls MPI only to be created and freed, so that its thread need
@@ -43,6 +45,13 @@ static mg_status_t failed(const char *call, int code) {
   do {                                                                                             \
     const int code_ = (call);                                                                      \
     if (code_ != MPI_SUCCESS) return failed(#call, code_);                                         \
+  } while (0)
+
+/* A collective function of MPI over a group, or over a part of it. */
+#define TRY_COLLECTIVE(comm, call)                                                                 \
+  do {                                                                                             \
+    if ((comm)->before) MG_TRY((comm)->before((comm)->data));                                      \
+    TRY_MPI(call);                                                                                 \
   } while (0)
 
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
@@ -190,7 +199,8 @@ const char *mg_comm_host(void) {
 mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out) {
   *out = NULL;
   MPI_Comm mpi;
-  TRY_MPI(MPI_Comm_split(parent->mpi, member ? 0 : MPI_UNDEFINED, parent->rank, &mpi));
+  TRY_COLLECTIVE(parent,
+                 MPI_Comm_split(parent->mpi, member ? 0 : MPI_UNDEFINED, parent->rank, &mpi));
   if (!member) return MG_OK;
   mg_comm_t *comm;
   MG_TRY(mg_new(&comm, 1, "communicators"));
@@ -214,10 +224,15 @@ void mg_comm_free(mg_comm_t *comm) {
   free(comm);
 }
 
+void mg_comm_before_collectives(mg_comm_t *comm, mg_status_t (*before)(void *data), void *data) {
+  comm->before = before;
+  comm->data = data;
+}
+
 mg_status_t mg_comm_agree(mg_status_t mine) {
   int worst = mine;
   if (world->size == 1) return mine;
-  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, world->mpi));
+  TRY_COLLECTIVE(world, MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, world->mpi));
   return (mg_status_t)worst;
 }
 
@@ -225,7 +240,7 @@ mg_status_t mg_comm_barrier_with_timeout(mg_comm_t *comm, const char *failure, d
   const struct timespec nap = {0, 1000000};
   const double start = MPI_Wtime();
   MPI_Request request;
-  TRY_MPI(MPI_Ibarrier(comm->mpi, &request));
+  TRY_COLLECTIVE(comm, MPI_Ibarrier(comm->mpi, &request));
   for (int met = 0;;) {
     TRY_MPI(MPI_Test(&request, &met, MPI_STATUS_IGNORE));
     if (met) return MG_OK;
@@ -249,7 +264,7 @@ mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n) {
     both[2 * i] = isnan(values[i]) ? 0.0 : values[i];
     both[2 * i + 1] = isnan(values[i]) ? 1.0 : 0.0;
   }
-  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, both, 2 * n, MPI_DOUBLE, MPI_MAX, comm->mpi));
+  TRY_COLLECTIVE(comm, MPI_Allreduce(MPI_IN_PLACE, both, 2 * n, MPI_DOUBLE, MPI_MAX, comm->mpi));
   for (int i = 0; i < n; i++)
     values[i] = both[2 * i + 1] > 0.0 ? NAN : both[2 * i];
   return MG_OK;
@@ -257,19 +272,20 @@ mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n) {
 
 mg_status_t mg_comm_min(mg_comm_t *comm, double *values, int n) {
   if (comm->size == 1) return MG_OK;
-  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_MIN, comm->mpi));
+  TRY_COLLECTIVE(comm, MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_MIN, comm->mpi));
   return MG_OK;
 }
 
 mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n) {
   if (comm->size == 1) return MG_OK;
-  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, comm->mpi));
+  TRY_COLLECTIVE(comm, MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, comm->mpi));
   return MG_OK;
 }
 
 mg_status_t mg_comm_sum_on_host(double *values, int n) {
   MPI_Comm host;
-  TRY_MPI(MPI_Comm_split_type(world->mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  TRY_COLLECTIVE(world,
+                 MPI_Comm_split_type(world->mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, host));
   TRY_MPI(MPI_Comm_free(&host));
   return MG_OK;
@@ -277,7 +293,8 @@ mg_status_t mg_comm_sum_on_host(double *values, int n) {
 
 mg_status_t mg_comm_rank_on_host(int *rank, int *size) {
   MPI_Comm host;
-  TRY_MPI(MPI_Comm_split_type(world->mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  TRY_COLLECTIVE(world,
+                 MPI_Comm_split_type(world->mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   TRY_MPI(MPI_Comm_rank(host, rank));
   TRY_MPI(MPI_Comm_size(host, size));
   TRY_MPI(MPI_Comm_free(&host));
@@ -287,7 +304,8 @@ mg_status_t mg_comm_rank_on_host(int *rank, int *size) {
 mg_status_t mg_comm_host_number(int *number) {
   MPI_Comm host;
   *number = world->rank;
-  TRY_MPI(MPI_Comm_split_type(world->mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  TRY_COLLECTIVE(world,
+                 MPI_Comm_split_type(world->mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, number, 1, MPI_INT, MPI_MIN, host));
   TRY_MPI(MPI_Comm_free(&host));
   return MG_OK;
@@ -298,26 +316,28 @@ mg_status_t mg_comm_gather(mg_comm_t *comm, const void *mine, size_t bytes, void
     memcpy(all, mine, bytes);
     return MG_OK;
   }
-  TRY_MPI(MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm->mpi));
+  TRY_COLLECTIVE(comm,
+                 MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm->mpi));
   return MG_OK;
 }
 
 mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum) {
   if (comm->size == 1) return MG_OK;
   mg_sum_normalize(sum);
-  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, sum->digit, MG_SUM_LIMBS, MPI_INT64_T, MPI_SUM, comm->mpi));
+  TRY_COLLECTIVE(
+      comm, MPI_Allreduce(MPI_IN_PLACE, sum->digit, MG_SUM_LIMBS, MPI_INT64_T, MPI_SUM, comm->mpi));
   return MG_OK;
 }
 
 mg_status_t mg_comm_broadcast(mg_comm_t *comm, void *data, size_t bytes) {
   if (comm->size == 1) return MG_OK;
-  TRY_MPI(MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, comm->mpi));
+  TRY_COLLECTIVE(comm, MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, comm->mpi));
   return MG_OK;
 }
 
 mg_status_t mg_comm_barrier(mg_comm_t *comm) {
   if (comm->size == 1) return MG_OK;
-  TRY_MPI(MPI_Barrier(comm->mpi));
+  TRY_COLLECTIVE(comm, MPI_Barrier(comm->mpi));
   return MG_OK;
 }
 

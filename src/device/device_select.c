@@ -58,21 +58,6 @@ static mg_status_t device_number(const mg_params_t *params, int n, int *number) 
   return MG_OK;
 }
 
-mg_status_t mg_device_start(const mg_params_t *params) {
-  char why[WHY];
-  int number, rank, size;
-  const int n = count_devices(why);
-  MG_TRY(mg_comm_rank_on_host(&rank, &size));
-  if (n == 0 || params->device == MG_DEVICE_CPU || params->device == MG_DEVICE_GUARD) return MG_OK;
-  number = params->device_id >= 0 ? params->device_id : rank % n;
-#ifdef HAVE_CUDA
-  (void)mg_cuda_usable(number, why, WHY); /* mg_device_choose reports why not */
-#else
-  (void)number;
-#endif
-  return MG_OK;
-}
-
 /* Collective: find the reason of the first rank that has no device.
  * @param[in]     usable  this rank has a device
  * @param[in,out] why     this rank's reason; afterwards the reason of rank `first`

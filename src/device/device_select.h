@@ -29,11 +29,6 @@ MG_MUST_CHECK mg_status_t mg_device_uuid(const mg_params_t *params, unsigned cha
  *  Collective over the world. */
 MG_MUST_CHECK mg_status_t mg_device_resolve(mg_params_t *params);
 
-/** Start this rank's device, if it may use one, before ranks agree on devices. A device that hangs
- *  then does so while no other rank waits. Collective over the world, up to the start.
- *  @return MG_OK, also without a usable device; MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_device_start(const mg_params_t *params);
-
 /** Resolve --device and open the device of this rank.
  *
  *  `auto` becomes cuda if every rank has a device, otherwise cpu. A device requested by name

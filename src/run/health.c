@@ -1,5 +1,5 @@
 /* The steps of a health check over all ranks. Ranks answer to rank 0, which waits for a limited
- * time, so a rank whose device or message hangs is found. */
+ * time, so a rank whose device or message hangs is detected. */
 #include "run/health.h"
 #include "base/log.h"
 #include "device/device_select.h"
@@ -66,14 +66,22 @@ static mg_status_t collect_on_ranks(mg_health_t *health, double seconds) {
   return status;
 }
 
-/* Collect the devices of all ranks on rank 0, which waits for `seconds`. If ranks are missing,
- * must_abort is set on rank 0, and the others wait until rank 0 aborts them. */
-static mg_status_t collect(mg_health_t *health, double seconds) {
+/* Collect the devices of all ranks on rank 0, which waits for `limit` seconds. If ranks are
+ * missing, must_abort is set on rank 0, which gets an error: it may wait for no other rank. The
+ * others wait until rank 0 aborts them. */
+static mg_status_t collect(mg_health_t *health) {
   health->device[0].answered = true;
   if (health->n_ranks == 1) return MG_OK;
-  const mg_status_t status = collect_on_ranks(health, seconds);
+  if (health->must_abort) return MG_ERR_COMM;
+  const mg_status_t status = collect_on_ranks(health, health->timeout);
   if (status != MG_OK) mg_comm_abort(mg_status_exit_code(status)); /* other ranks wait */
-  return status;
+  return health->must_abort ? MG_ERR_COMM : status;
+}
+
+/* For mg_comm_before_collectives: a rank whose device hangs between collective functions is
+ * missing, too. */
+static mg_status_t collect_before(void *health) {
+  return collect(health);
 }
 
 /* --- links ------------------------------------------------------------------------------------ */
@@ -183,34 +191,37 @@ static mg_status_t choose_problems(mg_params_t *params, mg_health_device_t *mine
   return MG_OK;
 }
 
-/* After each step, rank 0 waits for an answer of all ranks. */
+/* Before each step and each collective function, rank 0 waits for an answer of all ranks. The first
+ * answer has the names of the hosts. */
 static mg_status_t run_steps(mg_params_t *params, mg_health_checksum_t checksum,
                              mg_health_t *health, mg_health_device_t *mine) {
-  const double limit = params->health_timeout;
-  MG_TRY(mg_device_start(params));
-  MG_TRY(collect(health, limit));
-  if (health->must_abort) return MG_OK;
+  MG_TRY(collect(health));
   MG_TRY(choose_problems(params, mine));
-  MG_TRY(collect(health, limit));
-  for (int stage = 0; stage < MG_N_HEALTH_STAGES && !health->must_abort; stage++) {
+  for (int stage = 0; stage < MG_N_HEALTH_STAGES; stage++) {
+    MG_TRY(collect(health));
     run_or_note_failure(params, checksum, (mg_health_stage_t)stage, mine);
-    MG_TRY(collect(health, limit));
   }
-  if (health->must_abort || health->n_ranks == 1) return MG_OK;
-  MG_TRY(check_links(0.25 * limit, mine));
-  return collect(health, limit);
+  MG_TRY(collect(health));
+  if (health->n_ranks > 1) MG_TRY(check_links(0.25 * health->timeout, mine));
+  mg_device_close();
+  return collect(health);
 }
 
 mg_status_t mg_health_check(mg_params_t *params, mg_health_checksum_t checksum,
                             mg_health_t *health) {
+  mg_comm_t *const world = mg_comm_world();
   mg_health_device_t *mine = NULL;
+  health->timeout = params->health_timeout;
   MG_TRY(mg_comm_agree(create(health, &mine)));
-  MG_TRY(run_steps(params, checksum, health, mine));
+  mg_comm_before_collectives(world, collect_before, health);
+  const mg_status_t status = run_steps(params, checksum, health, mine);
+  mg_comm_before_collectives(world, NULL, NULL);
+  if (!health->must_abort) MG_TRY(status);
   mg_progress_clear();
   if (!mg_comm_is_root()) return MG_OK;
   for (int r = 0; r < health->n_ranks; r++)
     health->must_abort = health->must_abort || health->device[r].stuck;
-  return mg_health_judge(health, params->health_slow, params->health_timeout);
+  return mg_health_judge(health, params->health_slow);
 }
 
 void mg_health_free(mg_health_t *health) {

@@ -73,6 +73,7 @@ typedef struct {
   mg_health_device_t *device; /**< of n_devices, and on all ranks of at least n_ranks */
   int n_baseline;
   mg_health_device_t *baseline; /**< devices with verdict ok of an earlier check */
+  double timeout;               /**< seconds that rank 0 waits for an answer */
   bool must_abort;              /**< ranks are missing, so no collective function may follow */
 } mg_health_t;
 
@@ -123,11 +124,9 @@ MG_MUST_CHECK mg_status_t mg_health_run(const mg_params_t *params, mg_health_che
 
 /** Find medians and verdicts. Devices of the baseline that are on a host of the job, but that no
  *  rank has, are appended: `device` has room for n_ranks + n_baseline.
- *  @param[in] slow_percent     below median or baseline
- *  @param[in] timeout_seconds  for messages
+ *  @param[in] slow_percent  below median or baseline
  *  @return MG_OK, MG_ERR_MEMORY */
-MG_MUST_CHECK mg_status_t mg_health_judge(mg_health_t *health, double slow_percent,
-                                          double timeout_seconds);
+MG_MUST_CHECK mg_status_t mg_health_judge(mg_health_t *health, double slow_percent);
 
 /** The middle one of n values, of two middle ones the larger; sorts them. NaN if n = 0. */
 double mg_health_median(double *values, int n);

@@ -93,11 +93,11 @@ static int first_with_gpu(const mg_health_t *health, int r) {
   return health->device[r].uuid[0] ? first : r;
 }
 
-static bool is_missing(const mg_health_t *health, int r, double timeout, char *reason) {
+static bool is_missing(const mg_health_t *health, int r, char *reason) {
   const mg_health_device_t *d = &health->device[r];
   const int first = first_with_gpu(health, r);
   if (!d->answered)
-    snprintf(reason, MG_HEALTH_TEXT, "no answer within %g s", timeout);
+    snprintf(reason, MG_HEALTH_TEXT, "no answer within %g s", health->timeout);
   else if (d->failure[0])
     snprintf(reason, MG_HEALTH_TEXT, "no result: %.200s", d->failure);
   else if (first < r)
@@ -105,7 +105,7 @@ static bool is_missing(const mg_health_t *health, int r, double timeout, char *r
              "has the GPU of rank %d too: its host shows fewer GPUs than it has ranks", first);
   else if (d->lost_peer && previous_of(health, r)->answered)
     snprintf(reason, MG_HEALTH_TEXT, "no message from rank %d within %g s",
-             previous_of(health, r)->rank, 0.25 * timeout);
+             previous_of(health, r)->rank, 0.25 * health->timeout);
   else
     return false;
   return true;
@@ -205,7 +205,7 @@ static void find_medians(mg_health_t *health, double *values) {
     }
 }
 
-mg_status_t mg_health_judge(mg_health_t *health, double slow_percent, double timeout_seconds) {
+mg_status_t mg_health_judge(mg_health_t *health, double slow_percent) {
   double *values;
   MG_TRY(mg_new(&values, (int64_t)health->n_ranks + health->n_baseline, "figures of devices"));
   find_medians(health, values);
@@ -213,10 +213,10 @@ mg_status_t mg_health_judge(mg_health_t *health, double slow_percent, double tim
   for (int r = 0; r < health->n_ranks; r++) {
     mg_health_device_t *d = &health->device[r];
     d->reason[0] = '\0';
-    d->verdict = is_missing(health, r, timeout_seconds, d->reason) ? MG_HEALTH_MISSING
-                 : is_wrong(health, r, d->reason)                  ? MG_HEALTH_WRONG
-                 : is_slow(d, slow_percent, d->reason)             ? MG_HEALTH_SLOW
-                                                                   : MG_HEALTH_OK;
+    d->verdict = is_missing(health, r, d->reason)      ? MG_HEALTH_MISSING
+                 : is_wrong(health, r, d->reason)      ? MG_HEALTH_WRONG
+                 : is_slow(d, slow_percent, d->reason) ? MG_HEALTH_SLOW
+                                                       : MG_HEALTH_OK;
   }
   for (int b = 0; b < health->n_baseline; b++)
     append_if_lost(health, &health->baseline[b]);

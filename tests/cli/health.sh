@@ -77,10 +77,10 @@ if have_mpi; then
   verdict 1 'slow: .* 50.0 % below the median'
   named 'rank 1 on .* is slow: .*'
   MOCK_SLOW=1 ok 2 --health --health-slow=60 "${quick[@]}"
-  for at in solve link; do
+  for at in open memory solve link; do
     hang 1 "$at" --health-timeout=20
-    verdict 1 'missing: no answer within 20 s'
-    named 'rank 1 on .* is missing: no answer within 20 s'
+    verdict "1 +[^ ]+ +- +-" 'missing: no answer within 20 s'
+    named "rank 1 on $(uname -n) is missing: no answer within 20 s"
   done
   hang 0 solve --quiet
   named 'rank 0 is missing: no answer within 180 s \[rank 1\]'

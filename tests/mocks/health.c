@@ -4,9 +4,10 @@
  *   MOCK_SLOW=R  calls of rank R take twice as long
  *   MOCK_FLIP=R  a bit of u is flipped on rank R before each checksum
  *   MOCK_FAIL=R  the device of rank R fails before it solves
- *   MOCK_HANG=R  rank R stops for ever: before it solves, or with MOCK_HANG_AT=link before it sends
- *                a long message. It then creates the file MOCK_HANG_FILE, until which all ranks
- *                wait for messages without a limit
+ *   MOCK_HANG=R  rank R stops for ever at the point MOCK_HANG_AT: open (its device), memory (while
+ *                ranks agree on sizes), solve (default) or link (before a long message). It then
+ *                creates the file MOCK_HANG_FILE, until which all ranks wait for messages without a
+ *                limit
  *   MOCK_GPUS    number of the GPU of each rank, separated by commas; default: no rank has one. The
  *                GPU N has the UUID 000...0N + 1
  *   MOCK_BYTES   free memory of the host; by default enough for 64^3 cells on each rank, not for
@@ -42,6 +43,8 @@ mg_status_t __real_mg_requests_create(int n_messages, mg_requests_t **out);
 mg_status_t __wrap_mg_requests_create(int n_messages, mg_requests_t **out);
 mg_status_t __real_mg_requests_wait_at_most(mg_requests_t *requests, double seconds, bool *arrived);
 mg_status_t __wrap_mg_requests_wait_at_most(mg_requests_t *requests, double seconds, bool *arrived);
+mg_status_t __real_mg_device_choose(mg_params_t *params);
+mg_status_t __wrap_mg_device_choose(mg_params_t *params);
 mg_status_t __wrap_mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]);
 mg_status_t __wrap_mg_memory_room(const mg_params_t *params, mg_room_t *room);
 
@@ -80,6 +83,11 @@ static void hang(const char *point) {
   const int file = creat(getenv("MOCK_HANG_FILE"), 0666);
   for (;;)
     (void)poll(NULL, 0, file < 0 ? 0 : -1);
+}
+
+mg_status_t __wrap_mg_device_choose(mg_params_t *params) {
+  hang("open");
+  return __real_mg_device_choose(params);
 }
 
 mg_status_t __wrap_mg_problem_set(mg_hierarchy_t *h) {
@@ -139,6 +147,7 @@ mg_status_t __wrap_mg_memory_room(const mg_params_t *params, mg_room_t *room) {
   const char *bytes = getenv("MOCK_BYTES");
   const int64_t enough = INT64_C(180000000) * mg_comm_size(mg_comm_world());
   (void)params;
+  hang("memory");
   *room = (mg_room_t){bytes ? atoll(bytes) : enough, INT64_MAX, INT64_MAX};
   return MG_OK;
 }

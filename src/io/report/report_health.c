@@ -66,8 +66,9 @@ static void print_report(FILE *out, const mg_health_report_t *r) {
   const mg_health_device_t *first = &h->device[0];
   fprintf(out, "%s %s: health of %d device%s\n", PACKAGE_NAME, PACKAGE_VERSION, h->n_devices,
           h->n_devices == 1 ? "" : "s");
-  fprintf(out, "  problems  %d^3 and %d^3 cells, fv2 gsrb, F-cycles, each rank alone\n",
-          first->problem[0].n, first->problem[1].n);
+  if (first->problem[0].n > 0)
+    fprintf(out, "  problems  %d^3 and %d^3 cells, fv2 gsrb, F-cycles, each rank alone\n",
+            first->problem[0].n, first->problem[1].n);
   print_models(out, h);
   fprintf(out, "  slow      from %g %% below the median%s%s\n\n", r->params->health_slow,
           has_baseline(r->params) ? " or the baseline " : "",
