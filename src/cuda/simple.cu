@@ -9,7 +9,7 @@
  *
  * Memory, streams, copies and set-up are those of the tuned backend: device.cu, copy.cu, setup.cu,
  * restrict.cu (faces). */
-#include "cuda/cuda.h"
+#include "cuda/peer_link.h"
 #include "formulas/transfer.h"
 
 static const dim3 block_shape(32, 8, 1);
@@ -314,5 +314,6 @@ extern "C" const mg_backend_t mg_backend_cuda_simple = {
 #ifndef MG_FLOAT
     .mixed = {.lower = mg_cuda_lower, .raise = mg_cuda_raise, .residual = mg_cuda_residual_lower},
     .arrays = mg_cuda_arrays,
+    .peer = mg_cuda_peer,
 #endif
 };

@@ -1,4 +1,5 @@
 /* The table of the tuned CUDA backend. */
+#include "cuda/peer_link.h"
 #include "cuda/resident_fv4.h"
 
 extern "C" const mg_backend_t mg_backend_cuda = {
@@ -68,5 +69,6 @@ extern "C" const mg_backend_t mg_backend_cuda = {
               .guess_correct = mg_cuda_guess_correct,
               .guess_correct_residual = mg_cuda_guess_correct_residual},
     .arrays = mg_cuda_arrays,
+    .peer = mg_cuda_peer,
 #endif
 };
