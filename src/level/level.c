@@ -27,6 +27,10 @@ static const mg_backend_t *backend_of(const mg_level_plan_t *plan) {
   return (plan->value_bytes == sizeof(float) ? float_backends : backends)[plan->place];
 }
 
+const mg_backend_t *mg_level_backend(mg_place_t place) {
+  return backends[place];
+}
+
 const mg_view_t *mg_level_view(const mg_level_t *level) {
   return &level->store.view;
 }

@@ -178,6 +178,9 @@ static inline const mg_hierarchy_t *mg_hierarchy_of_cycles(const mg_hierarchy_t 
 int64_t mg_hierarchy_bytes(const mg_hierarchy_t *h, int l);
 mg_timers_t mg_hierarchy_timers(const mg_hierarchy_t *h, int l);
 
+/** Backend of levels of doubles at a place. */
+const mg_backend_t *mg_level_backend(mg_place_t place);
+
 /** View of a level; and of this rank's coarsened patches of level l: the image, or level l+1 used
  *  in place. */
 const mg_view_t *mg_level_view(const mg_level_t *level);

@@ -84,52 +84,6 @@ static mg_status_t collect_before(void *health) {
   return collect(health);
 }
 
-/* --- links ------------------------------------------------------------------------------------ */
-
-enum { LINK_BYTES = 16 << 20, LINK_REPEATS = 5 };
-
-/* One message from the previous rank, while another one goes to the next. */
-static mg_status_t exchange(mg_requests_t *requests, char *buffer, double limit,
-                            mg_health_device_t *device, double *seconds) {
-  const int rank = mg_comm_rank(mg_comm_world()), ranks = mg_comm_size(mg_comm_world());
-  bool arrived[2];
-  const double start = mg_now();
-  MG_TRY(mg_comm_receive(requests, (rank + ranks - 1) % ranks, buffer, LINK_BYTES));
-  MG_TRY(mg_comm_send(requests, (rank + 1) % ranks, buffer + LINK_BYTES, LINK_BYTES));
-  MG_TRY(mg_requests_wait_at_most(requests, limit, arrived));
-  *seconds = mg_now() - start;
-  device->lost_peer = !arrived[0];
-  device->stuck = !arrived[0] || !arrived[1];
-  return MG_OK;
-}
-
-/* The first message waits until both ranks are here, and is not timed. */
-static mg_status_t measure_link(mg_requests_t *requests, char *buffer, double limit,
-                                mg_health_device_t *device) {
-  double fastest = INFINITY, seconds;
-  for (int r = -1; r < LINK_REPEATS; r++) {
-    MG_TRY(exchange(requests, buffer, limit, device, &seconds));
-    if (device->stuck) return MG_OK;
-    if (r >= 0) fastest = fmin(fastest, seconds);
-  }
-  device->value[MG_HEALTH_PEER_LINK] = LINK_BYTES / fastest;
-  return MG_OK;
-}
-
-/* Messages in flight need their buffer, which is then never freed. */
-static mg_status_t check_links(double limit, mg_health_device_t *device) {
-  mg_requests_t *requests = NULL;
-  char *buffer;
-  MG_TRY(mg_comm_agree(mg_new(&buffer, 2 * LINK_BYTES, "messages between ranks")));
-  MG_TRY(mg_comm_agree(mg_requests_create(2, &requests)));
-  memset(buffer, 1, 2 * LINK_BYTES);
-  MG_TRY(measure_link(requests, buffer, limit, device));
-  if (device->stuck) return MG_OK;
-  mg_requests_free(requests);
-  free(buffer);
-  return MG_OK;
-}
-
 /* --- all steps -------------------------------------------------------------------------------- */
 
 /* Keep the first error of the solves. */
@@ -140,28 +94,33 @@ static void take_line(void *data, const char *text) {
     snprintf(device->failure, sizeof device->failure, "%s", error + strlen("error: "));
 }
 
-/* Run a stage in a world of this rank alone. */
-static mg_status_t run_alone(const mg_params_t *params, mg_health_checksum_t checksum,
-                             mg_health_stage_t stage, mg_health_device_t *device) {
-  mg_comm_t *alone;
-  MG_TRY(mg_comm_attach(NULL, NULL, &alone));
-  mg_comm_t *const world = mg_comm_enter(alone);
-  const mg_status_t status = mg_health_run(params, checksum, stage, device);
-  (void)mg_comm_enter(world);
-  mg_comm_free(alone);
-  return status;
-}
-
-/* An error becomes a part of the device's description, and ends its stages. */
-static void run_or_note_failure(const mg_params_t *params, mg_health_checksum_t checksum,
-                                mg_health_stage_t stage, mg_health_device_t *device) {
+void mg_health_try(mg_health_device_t *device, mg_status_t (*run)(void *data), void *data) {
   mg_log_t messages = {.n_ranks = 1, .program = "hpgmg-fv", .line = take_line, .data = device};
   if (device->failure[0]) return;
   mg_log_t *const log = mg_log_enter(&messages);
-  const mg_status_t status = run_alone(params, checksum, stage, device);
+  const mg_status_t status = run(data);
   (void)mg_log_enter(log);
   if (status != MG_OK && !device->failure[0])
     snprintf(device->failure, sizeof device->failure, "%s", mg_status_name(status));
+}
+
+typedef struct {
+  const mg_params_t *params;
+  mg_health_checksum_t checksum;
+  mg_health_stage_t stage;
+  mg_health_device_t *device;
+} job_t;
+
+/* Run a stage in a world of this rank alone. */
+static mg_status_t run_alone(void *data) {
+  const job_t *job = data;
+  mg_comm_t *alone;
+  MG_TRY(mg_comm_attach(NULL, NULL, &alone));
+  mg_comm_t *const world = mg_comm_enter(alone);
+  const mg_status_t status = mg_health_run(job->params, job->checksum, job->stage, job->device);
+  (void)mg_comm_enter(world);
+  mg_comm_free(alone);
+  return status;
 }
 
 static mg_status_t create(mg_health_t *health, mg_health_device_t **mine) {
@@ -199,10 +158,11 @@ static mg_status_t run_steps(mg_params_t *params, mg_health_checksum_t checksum,
   MG_TRY(choose_problems(params, mine));
   for (int stage = 0; stage < MG_N_HEALTH_STAGES; stage++) {
     MG_TRY(collect(health));
-    run_or_note_failure(params, checksum, (mg_health_stage_t)stage, mine);
+    job_t job = {params, checksum, (mg_health_stage_t)stage, mine};
+    mg_health_try(mine, run_alone, &job);
   }
   MG_TRY(collect(health));
-  if (health->n_ranks > 1) MG_TRY(check_links(0.25 * health->timeout, mine));
+  if (health->n_ranks > 1) MG_TRY(mg_health_check_links(params, mine));
   mg_device_close();
   return collect(health);
 }

@@ -8,16 +8,18 @@
 
 enum { MG_HEALTH_PROBLEMS = 2, MG_HEALTH_TEXT = 256 };
 
-/** Measured figures of a device. Those up to PEER_LINK decide whether it is slow. */
+/** Measured figures of a device. Those up to MESSAGE decide whether it is slow. */
 typedef enum {
   MG_HEALTH_RATE_SMALL,  /**< cells of the small problem per second: median of the solves */
   MG_HEALTH_RATE_MEDIUM, /**< the same for the medium problem */
   MG_HEALTH_BANDWIDTH,   /**< bytes per second of a vector update */
   MG_HEALTH_HOST_LINK,   /**< bytes per second from a GPU to its host's memory */
-  MG_HEALTH_PEER_LINK,   /**< bytes per second of a message from the previous rank */
-  MG_HEALTH_SM_CLOCK,    /**< mean in MHz during the solves of the medium problem (NVML) */
-  MG_HEALTH_POWER,       /**< mean in W during these solves (NVML) */
-  MG_HEALTH_ENERGY,      /**< J of such a solve (NVML) */
+  MG_HEALTH_PEER_LINK,   /**< bytes per second of stores of the previous rank's GPU into this GPU */
+  MG_HEALTH_MESSAGE, /**< bytes per second of a message from the previous rank between host memories
+                      */
+  MG_HEALTH_SM_CLOCK, /**< mean in MHz during the solves of the medium problem (NVML) */
+  MG_HEALTH_POWER,    /**< mean in W during these solves (NVML) */
+  MG_HEALTH_ENERGY,   /**< J of such a solve (NVML) */
   MG_N_HEALTH_FIGURES
 } mg_health_figure_t;
 
@@ -47,6 +49,20 @@ typedef struct {
   int32_t n_norms;   /**< right solutions with another residual norm than the first */
 } mg_health_problem_t;
 
+/** Words that arrived over a link. */
+typedef struct {
+  int64_t n_words; /**< compared */
+  mg_word_errors_t errors;
+} mg_health_arrivals_t;
+
+/** The other end of a device's links: the device of the previous rank. */
+typedef struct {
+  int rank; /**< -1: none, or in a baseline */
+  char host[64];
+  char model[MG_HEALTH_TEXT];
+  char uuid[48];
+} mg_health_peer_t;
+
 /** A device, as its rank describes it, and the judgement of rank 0. Sent between ranks as bytes. */
 typedef struct {
   int rank; /**< -1: a device of the baseline that no rank has */
@@ -57,12 +73,18 @@ typedef struct {
   mg_health_problem_t problem[MG_HEALTH_PROBLEMS];
   double value[MG_N_HEALTH_FIGURES]; /**< NaN: not measured */
   char failure[MG_HEALTH_TEXT];      /**< why there are no results, or "" */
+  mg_health_arrivals_t stores;       /**< of the previous rank's GPU */
+  mg_health_arrivals_t messages;     /**< of the previous rank */
+  char no_peer_link[MG_HEALTH_TEXT]; /**< why its GPU did not store into this one, or "" */
+  int n_exchanges;                   /**< between neighbors that have completed */
   bool lost_peer;                    /**< no message came from the previous rank */
   bool stuck;                        /**< messages from or to this rank are still in flight */
 
   bool answered;
+  mg_health_peer_t peer;
   double median[MG_N_HEALTH_FIGURES];   /**< of comparable devices of the job; NaN: none */
   double baseline[MG_N_HEALTH_FIGURES]; /**< NaN: none */
+  bool is_own[MG_N_HEALTH_FIGURES];     /**< the baseline is of this device, or this pair */
   mg_health_verdict_t verdict;
   char reason[MG_HEALTH_TEXT]; /**< "" if ok */
 } mg_health_device_t;
@@ -121,6 +143,18 @@ typedef enum {
  *  @return as mg_hierarchy_create */
 MG_MUST_CHECK mg_status_t mg_health_run(const mg_params_t *params, mg_health_checksum_t checksum,
                                         mg_health_stage_t stage, mg_health_device_t *device);
+
+/** Run a function of this rank. An error becomes device->failure; after a failure, do nothing. */
+void mg_health_try(mg_health_device_t *device, mg_status_t (*run)(void *data), void *data);
+
+/** Measure the links from the previous rank, and compare what arrives. A rank that does not answer
+ *  its neighbors in a quarter of --health-timeout is noted: lost_peer, stuck.
+ *
+ *  Collective over the world, of at least two ranks.
+ *  @pre the device is open, unless device->failure is set
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_COMM */
+MG_MUST_CHECK mg_status_t mg_health_check_links(const mg_params_t *params,
+                                                mg_health_device_t *device);
 
 /** Find medians and verdicts. Devices of the baseline that are on a host of the job, but that no
  *  rank has, are appended: `device` has room for n_ranks + n_baseline.

@@ -13,8 +13,8 @@ static const struct {
     [MG_HEALTH_RATE_MEDIUM] = {"dof_per_s_medium", "the medium problem", true, false},
     [MG_HEALTH_BANDWIDTH] = {"bytes_per_s", "memory bandwidth", true, false},
     [MG_HEALTH_HOST_LINK] = {"host_link_bytes_per_s", "the link to the host", true, true},
-    [MG_HEALTH_PEER_LINK] = {"peer_link_bytes_per_s", "the link from the previous rank", true,
-                             true},
+    [MG_HEALTH_PEER_LINK] = {"peer_link_bytes_per_s", "the GPU link", true, true},
+    [MG_HEALTH_MESSAGE] = {"message_bytes_per_s", "messages", true, true},
     [MG_HEALTH_SM_CLOCK] = {"sm_clock_mhz", "", false, false},
     [MG_HEALTH_POWER] = {"watts", "", false, false},
     [MG_HEALTH_ENERGY] = {"joules_per_solve", "", false, false}};
@@ -49,37 +49,50 @@ static bool same_problems(const mg_health_device_t *a, const mg_health_device_t 
   return strcmp(a->model, b->model) == 0;
 }
 
-/* Within a host, or between two. */
-static bool link_is_inside(const mg_health_t *health, int r) {
-  return strcmp(health->device[r].host, previous_of(health, r)->host) == 0;
+static bool has_peer(int f) {
+  return f == MG_HEALTH_PEER_LINK || f == MG_HEALTH_MESSAGE;
 }
 
-/* May the figures of two ranks be compared? */
-static bool are_comparable(const mg_health_t *health, int f, int a, int b) {
-  return same_problems(&health->device[a], &health->device[b]) &&
-         (f != MG_HEALTH_PEER_LINK || link_is_inside(health, a) == link_is_inside(health, b));
+/* Within a host, or between two. */
+static bool link_is_inside(const mg_health_device_t *d) {
+  return strcmp(d->host, d->peer.host) == 0;
+}
+
+/* May the figures of two devices be compared? A link has two ends. */
+static bool are_comparable(int f, const mg_health_device_t *a, const mg_health_device_t *b) {
+  return same_problems(a, b) && (!has_peer(f) || (strcmp(a->peer.model, b->peer.model) == 0 &&
+                                                  link_is_inside(a) == link_is_inside(b)));
+}
+
+/* Is it the same device, or the same pair of devices? Cores have no UUID. */
+static bool is_same(int f, const mg_health_device_t *a, const mg_health_device_t *b) {
+  return a->uuid[0] && strcmp(a->uuid, b->uuid) == 0 &&
+         (!has_peer(f) || (a->peer.uuid[0] && strcmp(a->peer.uuid, b->peer.uuid) == 0));
 }
 
 /* Median over the ranks that are comparable with rank r. */
 static double median_of_job(const mg_health_t *health, int f, int r, double *values) {
   int n = 0;
   for (int other = 0; other < health->n_ranks; other++)
-    if (are_comparable(health, f, r, other) && !isnan(health->device[other].value[f]))
+    if (are_comparable(f, &health->device[r], &health->device[other]) &&
+        !isnan(health->device[other].value[f]))
       values[n++] = health->device[other].value[f];
   return n > 1 ? mg_health_median(values, n) : NAN;
 }
 
-/* Of this device if the baseline has its UUID, else of all devices of its model. Links between
- * ranks depend on where the ranks are. */
-static double median_of_baseline(const mg_health_t *health, int f, int r, double *values) {
+/* Of this device or pair if the baseline has its UUIDs, else of all comparable ones. */
+static double median_of_baseline(const mg_health_t *health, int f, int r, double *values,
+                                 bool *is_own) {
   const mg_health_device_t *device = &health->device[r];
-  for (int by_model = device->uuid[0] == '\0'; by_model < 2; by_model++) {
+  for (int own = 1; own >= 0; own--) {
     int n = 0;
-    for (int b = 0; b < health->n_baseline && f != MG_HEALTH_PEER_LINK; b++) {
+    for (int b = 0; b < health->n_baseline; b++) {
       const mg_health_device_t *other = &health->baseline[b];
-      if (!same_problems(device, other) || isnan(other->value[f])) continue;
-      if (by_model || strcmp(device->uuid, other->uuid) == 0) values[n++] = other->value[f];
+      const bool counts = own ? same_problems(device, other) && is_same(f, device, other)
+                              : are_comparable(f, device, other);
+      if (counts && !isnan(other->value[f])) values[n++] = other->value[f];
     }
+    *is_own = own && n > 0;
     if (n > 0) return mg_health_median(values, n);
   }
   return NAN;
@@ -93,6 +106,13 @@ static int first_with_gpu(const mg_health_t *health, int r) {
   return health->device[r].uuid[0] ? first : r;
 }
 
+/* Of a chain of ranks that wait for each other, only the first one has lost its peer. */
+static bool has_lost_peer(const mg_health_t *health, int r) {
+  const mg_health_device_t *d = &health->device[r], *previous = previous_of(health, r);
+  return d->lost_peer && previous->answered &&
+         !(previous->stuck && previous->n_exchanges < d->n_exchanges);
+}
+
 static bool is_missing(const mg_health_t *health, int r, char *reason) {
   const mg_health_device_t *d = &health->device[r];
   const int first = first_with_gpu(health, r);
@@ -103,7 +123,7 @@ static bool is_missing(const mg_health_t *health, int r, char *reason) {
   else if (first < r)
     snprintf(reason, MG_HEALTH_TEXT,
              "has the GPU of rank %d too: its host shows fewer GPUs than it has ranks", first);
-  else if (d->lost_peer && previous_of(health, r)->answered)
+  else if (has_lost_peer(health, r))
     snprintf(reason, MG_HEALTH_TEXT, "no message from rank %d within %g s",
              previous_of(health, r)->rank, 0.25 * health->timeout);
   else
@@ -120,7 +140,7 @@ static int count_equal(const mg_health_t *health, int r, int p) {
   return n;
 }
 
-static bool is_wrong(const mg_health_t *health, int r, char *reason) {
+static bool has_wrong_solution(const mg_health_t *health, int r, char *reason) {
   for (int p = 0; p < MG_HEALTH_PROBLEMS; p++) {
     const mg_health_problem_t *problem = &health->device[r].problem[p];
     if (problem->n_wrong > 0)
@@ -141,24 +161,54 @@ static bool is_wrong(const mg_health_t *health, int r, char *reason) {
   return false;
 }
 
+/* The two ends of a link: "rank 0 (GPU-...) to rank 1 (GPU-...)", or the hosts of cores. */
+static const char *name_link(const mg_health_device_t *d, char *name, size_t size) {
+  snprintf(name, size, "rank %d (%s) to rank %d (%s)", d->peer.rank,
+           d->peer.uuid[0] ? d->peer.uuid : d->peer.host, d->rank, d->uuid[0] ? d->uuid : d->host);
+  return name;
+}
+
+static bool has_wrong_arrivals(const mg_health_device_t *d, const char *what,
+                               const mg_health_arrivals_t *arrivals, char *reason) {
+  char link[MG_HEALTH_TEXT];
+  const mg_word_errors_t *e = &arrivals->errors;
+  if (e->n == 0) return false;
+  snprintf(reason, MG_HEALTH_TEXT,
+           "%s from %.160s: %lld of %lld words differ, the first: %016llx instead of %016llx", what,
+           name_link(d, link, sizeof link), (long long)e->n, (long long)arrivals->n_words,
+           (unsigned long long)e->found, (unsigned long long)e->expected);
+  return true;
+}
+
+static bool is_wrong(const mg_health_t *health, int r, char *reason) {
+  const mg_health_device_t *d = &health->device[r];
+  return has_wrong_solution(health, r, reason) ||
+         has_wrong_arrivals(d, "stores", &d->stores, reason) ||
+         has_wrong_arrivals(d, "messages", &d->messages, reason);
+}
+
 /* Percent below a reference from which a figure is slow. Links vary more. */
 static double limit_of(int f, double slow) {
   const double most = 50.0, factor = 10.0;
   return figures[f].is_link ? fmax(slow, fmin(factor * slow, most)) : slow;
 }
 
-/* The figure that is furthest below its limit. */
+/* The figure that is furthest below its limit. A pair with its own baseline is not compared with
+ * other pairs, which may be joined by other links. */
 static bool is_slow(const mg_health_device_t *d, double slow, char *reason) {
+  char link[MG_HEALTH_TEXT];
   double worst = 0.0;
   for (int f = 0; f < MG_N_HEALTH_FIGURES; f++) {
     for (int base = 0; base < 2 && figures[f].judged; base++) {
       const double reference = base ? d->baseline[f] : d->median[f],
                    below = mg_health_percent_below(d->value[f], reference),
                    excess = below - limit_of(f, slow);
+      if (!base && has_peer(f) && d->is_own[f]) continue;
       if (!(excess > worst)) continue; /* also without a reference */
       worst = excess;
-      snprintf(reason, MG_HEALTH_TEXT, "%s %.1f %% below the %s", figures[f].title, below,
-               base ? "baseline" : "median");
+      snprintf(reason, MG_HEALTH_TEXT, "%s%s%.160s %.1f %% below the %s", figures[f].title,
+               has_peer(f) ? " from " : "", has_peer(f) ? name_link(d, link, sizeof link) : "",
+               below, base ? "baseline" : "median");
     }
   }
   const double clock = d->value[MG_HEALTH_SM_CLOCK], usual = d->median[MG_HEALTH_SM_CLOCK];
@@ -191,23 +241,36 @@ static void append_if_lost(mg_health_t *health, const mg_health_device_t *known)
   snprintf(lost->reason, sizeof lost->reason, "it is in the baseline, but no rank has it");
 }
 
+static void find_peers(mg_health_t *health) {
+  for (int r = 0; r < health->n_ranks; r++) {
+    const mg_health_device_t *previous = previous_of(health, r);
+    mg_health_peer_t *peer = &health->device[r].peer;
+    peer->rank = health->n_ranks > 1 ? previous->rank : -1;
+    if (peer->rank < 0) continue;
+    snprintf(peer->host, sizeof peer->host, "%s", previous->host);
+    snprintf(peer->model, sizeof peer->model, "%s", previous->model);
+    snprintf(peer->uuid, sizeof peer->uuid, "%s", previous->uuid);
+  }
+}
+
 /* Comparable ranks have the same median, so most ranks copy that of rank 0. */
 static void find_medians(mg_health_t *health, double *values) {
   for (int r = 0; r < health->n_ranks; r++)
     for (int f = 0; f < MG_N_HEALTH_FIGURES; f++) {
       mg_health_device_t *d = &health->device[r];
       int first = 0;
-      while (!are_comparable(health, f, r, first))
+      while (!are_comparable(f, d, &health->device[first]))
         first++;
       d->median[f] =
           first < r ? health->device[first].median[f] : median_of_job(health, f, r, values);
-      d->baseline[f] = median_of_baseline(health, f, r, values);
+      d->baseline[f] = median_of_baseline(health, f, r, values, &d->is_own[f]);
     }
 }
 
 mg_status_t mg_health_judge(mg_health_t *health, double slow_percent) {
   double *values;
   MG_TRY(mg_new(&values, (int64_t)health->n_ranks + health->n_baseline, "figures of devices"));
+  find_peers(health);
   find_medians(health, values);
   free(values);
   for (int r = 0; r < health->n_ranks; r++) {

@@ -115,8 +115,9 @@ grep -q "^hpgmg-fv: warning: health: the baseline has no device '" "$dir/err" ||
 expect 3 'cannot be read' 1 --health="$dir/nothing"
 for case in 'not JSON:{"program":' 'not a line of a health check:[]' 'not a line of a health check:{"program":"other"}' \
   'not a line of a health check:{"program":"hpgmg-fv","schema":1}' \
-  'another version of the format:{"program":"hpgmg-fv","health":99}' 'no verdict:{"program":"hpgmg-fv","health":1}' \
-  'a key is missing or has another type:{"program":"hpgmg-fv","health":1,"verdict":"ok"}'; do
+  'another version of the format:{"program":"hpgmg-fv","health":99}' 'no verdict:{"program":"hpgmg-fv","health":2}' \
+  'another version of the format:{"program":"hpgmg-fv","health":1}' \
+  'a key is missing or has another type:{"program":"hpgmg-fv","health":2,"verdict":"ok"}'; do
   { head -n 1 "$base" && printf '%s\n' "${case#*:}"; } >"$dir/bad.json"
   expect 3 "bad.json, line 2: ${case%%:*}; use a file" 1 --health="$dir/bad.json"
 done
@@ -124,6 +125,8 @@ sed 's/"verdict":"ok"/"verdict":"slow"/' "$base" >"$dir/slow.json"
 expect 3 'slow.json has no device with the verdict ok' 1 --health="$dir/slow.json"
 sed 's/"value":[0-9.e+]*/"value":-1/' "$base" >"$dir/negative.json"
 expect 3 'negative.json, line 1: a key is missing' 1 --health="$dir/negative.json"
+sed 's/,"peer":.*/}/' "$base" >"$dir/peer.json"
+expect 3 'peer.json, line 1: a key is missing' 1 --health="$dir/peer.json"
 : >"$dir/empty.json"
 expect 3 'empty.json has no device' 1 --health="$dir/empty.json"
 
@@ -148,6 +151,39 @@ if have_mpi; then
   verdict 1 'missing: has the GPU of rank 0 too: .*'
 fi
 NVML_FAIL=nvmlDeviceGetClockInfo MOCK_GPUS=0 ok 1 --health "${quick[@]}"
+
+# --- links between GPUs ---
+
+# Stores and messages have the tick of the clock as their time.
+gpu_pair() { MOCK_PEERS=$dir/peers MOCK_GPUS=0,1 "$@" --health "${quick[@]}"; }
+if have_mpi; then
+  mkdir "$dir/peers"
+  pairs=$dir/pairs.json
+  gpu_pair ok 2 --json="$pairs"
+  verdict '0 .* 53.69 +1.678' ok
+  verdict '1 .* 53.69 +1.678' ok
+  grep -q "^{.*\"rank\":1.*\"peer\":{\"rank\":0,.*\"uuid\":\"${gpu}1\",.*\"wrong_stored_words\":0," "$pairs" ||
+    complain "peer: $(cat "$pairs")"
+  MOCK_FLIP_STORE=1 gpu_pair fails 2
+  verdict 0 ok
+  named "rank 1 on .* is wrong: stores from rank 0 \(${gpu}1\) to rank 1 \(${gpu}2\): 6 of [0-9]* words differ, .*"
+  MOCK_FLIP_MESSAGE=0 gpu_pair fails 2
+  named "rank 0 on .* is wrong: messages from rank 1 \(${gpu}2\) to rank 0 \(${gpu}1\): 6 of [0-9]* words differ, .*"
+  MOCK_FAIL_STORE=0 gpu_pair fails 2
+  named 'rank 0 on .* is missing: no result: the link is lost \(storing into the GPU of rank 1\)'
+  MOCK_PEERS_CLOSED='not joined' gpu_pair ok 2
+  verdict '1 .* - +1.678' ok
+  grep -qx '  peer      2 links not measured (rank 1 to 0): not joined' "$dir/out" || complain 'no reason for no link'
+  # The link of one pair was twice as fast before; no other figure was.
+  sed '2s/"peer_link_bytes_per_s":{"value":[^,]*/"peer_link_bytes_per_s":{"value":2e11/' "$pairs" >"$dir/faster.json"
+  export MOCK_PEERS=$dir/peers
+  MOCK_GPUS=0,1 fails 2 --health="$dir/faster.json" "${quick[@]}"
+  verdict 0 ok
+  named "rank 1 on .* is slow: the GPU link from rank 0 \(.*1\) to rank 1 \(.*2\) 73.2 % below the baseline;.*"
+  MOCK_GPUS=0,1 hang 1 store --health-timeout=20
+  named "rank 1 on .* \(${gpu}2, .*\) is missing: no answer within 20 s"
+  unset MOCK_PEERS
+fi
 
 # --- the script for a prolog ---
 

@@ -52,7 +52,7 @@ static void test_median(void) {
 /* Figures that decide are slow from 4 % on, links from 40 %; the others never are. */
 static void test_limits(void) {
   for (int f = 0; f < MG_N_HEALTH_FIGURES; f++) {
-    const bool is_link = f == MG_HEALTH_HOST_LINK || f == MG_HEALTH_PEER_LINK;
+    const bool is_link = f >= MG_HEALTH_HOST_LINK && f <= MG_HEALTH_MESSAGE;
     const double limit = is_link ? 60.0 : 96.0;
     mg_health_t health = job(3);
     health.device[1].value[f] = limit + 0.5;
@@ -110,19 +110,51 @@ static void test_models(void) {
   CHECK_INT(health.device[3].verdict, MG_HEALTH_OK);
 }
 
-/* Links between hosts are not compared with links within a host. */
+/* Messages between hosts are not compared with messages within a host. */
 static void test_links(void) {
   mg_health_t health = job(4);
   for (int r = 2; r < 4; r++)
     snprintf(health.device[r].host, sizeof health.device[r].host, "b");
-  health.device[0].value[MG_HEALTH_PEER_LINK] = health.device[2].value[MG_HEALTH_PEER_LINK] = 10.0;
+  health.device[0].value[MG_HEALTH_MESSAGE] = health.device[2].value[MG_HEALTH_MESSAGE] = 10.0;
   judge(&health);
   for (int r = 0; r < 4; r++)
     CHECK_INT(health.device[r].verdict, MG_HEALTH_OK);
-  health.device[2].value[MG_HEALTH_PEER_LINK] = 5.0;
+  health.device[2].value[MG_HEALTH_MESSAGE] = 5.0;
   judge(&health);
   CHECK_INT(health.device[2].verdict, MG_HEALTH_SLOW);
-  CHECK_CONTAINS(health.device[2].reason, "the link from the previous rank 50.0 % below");
+  CHECK_CONTAINS(health.device[2].reason,
+                 "messages from rank 1 (GPU-1) to rank 2 (GPU-2) 50.0 % below the median");
+}
+
+/* A link is comparable if the devices at both ends are. */
+static void test_ends_of_links(void) {
+  mg_health_t health = job(4);
+  snprintf(health.device[3].model, sizeof health.device[3].model, "old");
+  health.device[0].value[MG_HEALTH_PEER_LINK] = 10.0; /* from the old GPU */
+  judge(&health);
+  CHECK_INT(health.device[0].verdict, MG_HEALTH_OK);
+  health.device[1].value[MG_HEALTH_PEER_LINK] = 10.0;
+  judge(&health);
+  CHECK_INT(health.device[1].verdict, MG_HEALTH_SLOW);
+  CHECK_CONTAINS(health.device[1].reason,
+                 "the GPU link from rank 0 (GPU-0) to rank 1 (GPU-1) 90.0 % below");
+}
+
+/* Wrong words are more severe than slow devices, and name both ends. */
+static void test_wrong_words(void) {
+  mg_health_t health = job(3);
+  health.device[1].stores = (mg_health_arrivals_t){800, {2, 5, 0xa, 0xb}};
+  health.device[2].messages = (mg_health_arrivals_t){400, {400, 0, 0, 1}};
+  health.device[2].value[MG_HEALTH_MESSAGE] = 1.0;
+  health.device[2].uuid[0] = '\0'; /* cores */
+  judge(&health);
+  CHECK_INT(health.device[0].verdict, MG_HEALTH_OK);
+  CHECK_INT(health.device[1].verdict, MG_HEALTH_WRONG);
+  CHECK_STRING(health.device[1].reason,
+               "stores from rank 0 (GPU-0) to rank 1 (GPU-1): 2 of 800 words differ, the first: "
+               "000000000000000a instead of 000000000000000b");
+  CHECK_INT(health.device[2].verdict, MG_HEALTH_WRONG);
+  CHECK_CONTAINS(health.device[2].reason, "messages from rank 1 (GPU-1) to rank 2 (a): 400 of 400");
 }
 
 static void test_wrong(void) {
@@ -160,6 +192,23 @@ static void test_missing(void) {
   CHECK_STRING(health.device[2].reason, "no message from rank 1 within 15 s");
 }
 
+/* A rank that stops waiting lets the ranks after it wait in vain. */
+static void test_chain(void) {
+  mg_health_t health = job(4);
+  for (int r = 0; r < 4; r++) { /* messages from rank 0 to rank 1 are lost */
+    health.device[r].stuck = true;
+    health.device[r].lost_peer = true;
+    health.device[r].n_exchanges = (r + 3) % 4;
+  }
+  judge(&health);
+  for (int r = 0; r < 4; r++)
+    CHECK_INT(health.device[r].verdict, r == 1 ? MG_HEALTH_MISSING : MG_HEALTH_OK);
+  health.device[0].answered = false;
+  judge(&health);
+  for (int r = 0; r < 4; r++)
+    CHECK_INT(health.device[r].verdict, r == 0 ? MG_HEALTH_MISSING : MG_HEALTH_OK);
+}
+
 static void test_shared_gpu(void) {
   mg_health_t health = job(3);
   snprintf(health.device[2].uuid, sizeof health.device[2].uuid, "GPU-0");
@@ -194,9 +243,40 @@ static void test_baseline(void) {
   CHECK_NEAR(health.device[0].baseline[MG_HEALTH_BANDWIDTH], 100.0, 0.0);
   CHECK_INT(health.device[1].verdict, MG_HEALTH_SLOW);
   CHECK_NEAR(health.device[1].baseline[MG_HEALTH_BANDWIDTH], 110.0, 0.0);
-  CHECK(isnan(health.device[1].baseline[MG_HEALTH_PEER_LINK]));
+  CHECK(!health.device[1].is_own[MG_HEALTH_BANDWIDTH]);
   CHECK_CONTAINS(health.device[1].reason, "the small problem 9.1 % below the baseline");
   CHECK_INT(health.n_devices, 2); /* host b is not in the job */
+}
+
+/* Links have the baseline of their pair, otherwise of links between the same models that are also
+ * within a host. A pair with its own baseline is not compared with other pairs. */
+static void test_baseline_of_links(void) {
+  mg_health_t health = job(4);
+  judge(&health); /* sets the peers */
+  add_to_baseline(&health, "GPU-1", "a", 100.0);
+  mg_health_device_t *known = &health.baseline[0];
+  snprintf(known->peer.uuid, sizeof known->peer.uuid, "GPU-0");
+  known->value[MG_HEALTH_PEER_LINK] = 10.0;
+  for (int r = 0; r < 4; r++)
+    health.device[r].value[MG_HEALTH_PEER_LINK] = r == 1 ? 9.0 : 10.0;
+  health.device[2].value[MG_HEALTH_PEER_LINK] = 100.0;
+  health.device[3].value[MG_HEALTH_PEER_LINK] = 100.0;
+  judge(&health);
+  CHECK_INT(health.device[1].verdict, MG_HEALTH_OK); /* 91 % below the median */
+  CHECK(health.device[1].is_own[MG_HEALTH_PEER_LINK]);
+  CHECK_NEAR(health.device[1].median[MG_HEALTH_PEER_LINK], 100.0, 0.0);
+  CHECK_INT(health.device[0].verdict, MG_HEALTH_SLOW);
+  CHECK(!health.device[0].is_own[MG_HEALTH_PEER_LINK]);
+  CHECK_NEAR(health.device[0].baseline[MG_HEALTH_PEER_LINK], 10.0, 0.0);
+  health.device[1].value[MG_HEALTH_PEER_LINK] = 5.0;
+  judge(&health);
+  CHECK_INT(health.device[1].verdict, MG_HEALTH_SLOW);
+  CHECK_CONTAINS(health.device[1].reason, "rank 0 (GPU-0) to rank 1 (GPU-1) 50.0 % below the base");
+  snprintf(known->peer.host, sizeof known->peer.host, "b"); /* the pair; but not comparable */
+  judge(&health);
+  CHECK_NEAR(health.device[1].baseline[MG_HEALTH_PEER_LINK], 10.0, 0.0);
+  CHECK(isnan(health.device[0].baseline[MG_HEALTH_PEER_LINK]));
+  CHECK_NEAR(health.device[0].baseline[MG_HEALTH_BANDWIDTH], 100.0, 0.0);
 }
 
 static void test_lost_gpu(void) {
@@ -221,10 +301,14 @@ int main(void) {
   test_few_devices();
   test_models();
   test_links();
+  test_ends_of_links();
+  test_wrong_words();
   test_wrong();
   test_missing();
+  test_chain();
   test_shared_gpu();
   test_baseline();
+  test_baseline_of_links();
   test_lost_gpu();
   return TEST_RESULT();
 }

@@ -41,6 +41,7 @@ static void print_device(FILE *out, const mg_health_device_t *d) {
   print_number(out, 7, d->value[MG_HEALTH_BANDWIDTH], giga);
   print_number(out, 7, d->value[MG_HEALTH_HOST_LINK], giga);
   print_number(out, 7, d->value[MG_HEALTH_PEER_LINK], giga);
+  print_number(out, 7, d->value[MG_HEALTH_MESSAGE], giga);
   print_number(out, 6, d->value[MG_HEALTH_SM_CLOCK], 1.0);
   print_number(out, 6, d->value[MG_HEALTH_POWER], 1.0);
   print_number(out, 8, d->value[MG_HEALTH_ENERGY], 1.0);
@@ -61,6 +62,21 @@ static void print_models(FILE *out, const mg_health_t *h) {
   }
 }
 
+/* One line for each reason why a GPU does not store into another one. */
+static void print_missing_links(FILE *out, const mg_health_t *h) {
+  for (int r = 0; r < h->n_ranks; r++) {
+    const char *const why = h->device[r].no_peer_link;
+    int first = 0, n = 0;
+    while (strcmp(h->device[first].no_peer_link, why) != 0)
+      first++;
+    for (int other = r; other < h->n_ranks && first == r; other++)
+      n += strcmp(h->device[other].no_peer_link, why) == 0;
+    if (n > 0 && why[0])
+      fprintf(out, "  peer      %d link%s not measured (rank %d to %d): %s\n", n, n == 1 ? "" : "s",
+              h->device[r].peer.rank, r, why);
+  }
+}
+
 static void print_report(FILE *out, const mg_health_report_t *r) {
   const mg_health_t *h = r->health;
   const mg_health_device_t *first = &h->device[0];
@@ -70,14 +86,15 @@ static void print_report(FILE *out, const mg_health_report_t *r) {
     fprintf(out, "  problems  %d^3 and %d^3 cells, fv2 gsrb, F-cycles, each rank alone\n",
             first->problem[0].n, first->problem[1].n);
   print_models(out, h);
+  print_missing_links(out, h);
   fprintf(out, "  slow      from %g %% below the median%s%s\n\n", r->params->health_slow,
           has_baseline(r->params) ? " or the baseline " : "",
           has_baseline(r->params) ? r->params->health : "");
-  fprintf(out, "  %4s  %-12s %-40s %-16s %9s %9s %7s %7s %7s %6s %6s %8s\n", "", "", "", "",
-          "MDOF/s", "MDOF/s", "memory", "host", "peer", "SM", "", "J per");
-  fprintf(out, "  %4s  %-12s %-40s %-16s %7d^3 %7d^3 %7s %7s %7s %6s %6s %8s  %s\n", "rank", "host",
-          "UUID", "PCI address", first->problem[0].n, first->problem[1].n, "GB/s", "GB/s", "GB/s",
-          "MHz", "W", "solve", "verdict");
+  fprintf(out, "  %4s  %-12s %-40s %-16s %9s %9s %7s %7s %7s %7s %6s %6s %8s\n", "", "", "", "",
+          "MDOF/s", "MDOF/s", "memory", "host", "peer", "message", "SM", "", "J per");
+  fprintf(out, "  %4s  %-12s %-40s %-16s %7d^3 %7d^3 %7s %7s %7s %7s %6s %6s %8s  %s\n", "rank",
+          "host", "UUID", "PCI address", first->problem[0].n, first->problem[1].n, "GB/s", "GB/s",
+          "GB/s", "GB/s", "MHz", "W", "solve", "verdict");
   for (int d = 0; d < h->n_devices; d++)
     print_device(out, &h->device[d]);
   fprintf(out, "\nHEALTH: %s: %d ok, %d slow, %d wrong, %d missing\n",

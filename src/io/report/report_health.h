@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /** Version of the JSON lines: 1 more with each change of a key or of its meaning. */
-enum { MG_HEALTH_SCHEMA = 1 };
+enum { MG_HEALTH_SCHEMA = 2 };
 
 /** What a report of a check may print. */
 typedef struct {

@@ -43,14 +43,27 @@ static json_t *figures(const mg_health_device_t *d) {
   return all;
 }
 
+/* The other end of the links, and what arrived from it. */
+static json_t *peer(const mg_health_device_t *d) {
+  if (!d->peer.host[0]) return json_null();
+  return json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o}", "rank",
+                   d->peer.rank < 0 ? json_null() : json_integer(d->peer.rank), "host",
+                   mg_json_text(d->peer.host), "model", mg_json_text_or_null(d->peer.model), "uuid",
+                   mg_json_text_or_null(d->peer.uuid), "stored_words",
+                   (json_int_t)d->stores.n_words, "wrong_stored_words",
+                   (json_int_t)d->stores.errors.n, "message_words", (json_int_t)d->messages.n_words,
+                   "wrong_message_words", (json_int_t)d->messages.errors.n, "no_peer_link",
+                   mg_json_text_or_null(d->no_peer_link));
+}
+
 static json_t *device(const mg_health_device_t *d) {
-  return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "program",
+  return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "program",
                    PACKAGE_NAME, "version", PACKAGE_VERSION, "health", MG_HEALTH_SCHEMA, "rank",
                    d->rank < 0 ? json_null() : json_integer(d->rank), "host", mg_json_text(d->host),
                    "model", mg_json_text_or_null(d->model), "uuid", mg_json_text_or_null(d->uuid),
                    "pci", mg_json_text_or_null(d->pci), "verdict",
                    mg_health_verdict_name(d->verdict), "reason", mg_json_text_or_null(d->reason),
-                   "problems", problems(d), "figures", figures(d));
+                   "problems", problems(d), "figures", figures(d), "peer", peer(d));
 }
 
 static json_t *summary(const mg_health_report_t *r) {
@@ -123,13 +136,23 @@ static bool take_figures(const json_t *all, mg_health_device_t *d) {
   return true;
 }
 
+/* null: a job of one rank. */
+static bool take_peer(const json_t *value, mg_health_peer_t *peer) {
+  peer->rank = -1;
+  if (json_is_null(value)) return true;
+  return take_text(json_object_get(value, "host"), peer->host, sizeof peer->host) &&
+         take_text(json_object_get(value, "model"), peer->model, sizeof peer->model) &&
+         take_text(json_object_get(value, "uuid"), peer->uuid, sizeof peer->uuid);
+}
+
 static bool take_device(const json_t *object, mg_health_device_t *d) {
   return take_text(json_object_get(object, "host"), d->host, sizeof d->host) &&
          take_text(json_object_get(object, "model"), d->model, sizeof d->model) &&
          take_text(json_object_get(object, "uuid"), d->uuid, sizeof d->uuid) &&
          take_text(json_object_get(object, "pci"), d->pci, sizeof d->pci) &&
          take_problems(json_object_get(object, "problems"), d) &&
-         take_figures(json_object_get(object, "figures"), d);
+         take_figures(json_object_get(object, "figures"), d) &&
+         take_peer(json_object_get(object, "peer"), &d->peer);
 }
 
 static bool is_ours(const json_t *object) {
