@@ -15,11 +15,10 @@ typedef enum {
   MG_HEALTH_BANDWIDTH,   /**< bytes per second of a vector update */
   MG_HEALTH_HOST_LINK,   /**< bytes per second from a GPU to its host's memory */
   MG_HEALTH_PEER_LINK,   /**< bytes per second of stores of the previous rank's GPU into this GPU */
-  MG_HEALTH_MESSAGE, /**< bytes per second of a message from the previous rank between host memories
-                      */
-  MG_HEALTH_SM_CLOCK, /**< mean in MHz during the solves of the medium problem (NVML) */
-  MG_HEALTH_POWER,    /**< mean in W during these solves (NVML) */
-  MG_HEALTH_ENERGY,   /**< J of such a solve (NVML) */
+  MG_HEALTH_MESSAGE,     /**< the same, of a message between the hosts' memories */
+  MG_HEALTH_SM_CLOCK,    /**< mean in MHz during the solves of the medium problem (NVML) */
+  MG_HEALTH_POWER,       /**< mean in W during these solves (NVML) */
+  MG_HEALTH_ENERGY,      /**< J of such a solve (NVML) */
   MG_N_HEALTH_FIGURES
 } mg_health_figure_t;
 

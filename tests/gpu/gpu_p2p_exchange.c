@@ -1,6 +1,7 @@
 /* gpu_p2p_exchange: a process sends to itself through the kernels of the peer transport. Every
  * message arrives in order through all slots, even if the sender is two messages ahead. A message
- * that never arrives causes an error, not a hang. Skips without a device. */
+ * that never arrives causes an error, not a hang. Every wrong word of a test pattern (group `peer`)
+ * is counted. Skips without a device. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -222,6 +223,28 @@ static void test_timeout(void) {
   mg_cuda_p2p_table.free(mail);
 }
 
+/* A stored pattern has no wrong words. Cleared words are wrong, and all of another pattern. */
+static void test_pattern(void) {
+  const mg_backend_peer_t *peer = &mg_backend_cuda.peer;
+  enum { WORDS = 1000002, FIRST_ZERO = 77777 };
+  const size_t bytes = WORDS * sizeof(uint64_t);
+  mg_word_errors_t errors;
+  CHECK_INT(peer->store(window, bytes, 3), MG_OK);
+  CHECK_INT(peer->check(window, bytes, 3, &errors), MG_OK);
+  CHECK_INT(errors.n, 0);
+  CHECK_INT(peer->check(window, bytes, 4, &errors), MG_OK);
+  CHECK_INT(errors.n, WORDS);
+  CHECK_INT(errors.first, 0);
+  CHECK_INT(mg_backend_cuda.clear(window + bytes - 8, 8), MG_OK);
+  CHECK_INT(mg_backend_cuda.clear(window + (size_t)FIRST_ZERO * 8, 8), MG_OK);
+  CHECK_INT(peer->check(window, bytes, 3, &errors), MG_OK);
+  CHECK_INT(errors.n, 2);
+  CHECK_INT(errors.first, FIRST_ZERO);
+  CHECK(errors.found == 0 && errors.expected != 0);
+  must(mg_backend_cuda.clear(window, bytes)); /* messages expect zeros */
+  must(mg_backend_cuda.queue.wait());
+}
+
 int main(int argc, char **argv) {
   must(mg_comm_init(&argc, &argv));
   mg_log_setup(0, 1, MG_LOG_QUIET);
@@ -245,6 +268,7 @@ int main(int argc, char **argv) {
   void *sent, *got;
   must(mg_backend_cuda.alloc(CELLS * sizeof(double), MG_SPACE_SHARED, &sent));
   must(mg_backend_cuda.alloc(CELLS * sizeof(double), MG_SPACE_SHARED, &got));
+  test_pattern();
   for (int place = 0; place < N_PLACES; place++)
     test_messages(sent, got, (place_t)place);
   test_timeout();

@@ -6,9 +6,8 @@
  *   MOCK_FAIL=R  the device of rank R fails before it solves
  *   MOCK_HANG=R  rank R stops for ever at the point MOCK_HANG_AT: open (its device), memory (while
  *                ranks agree on sizes), solve (default), link (before a long message) or store
- *                (into the memory of a GPU). It then
- *                creates the file MOCK_HANG_FILE, until which all ranks wait for messages without a
- *                limit
+ *                (into the memory of a GPU). It then creates the file MOCK_HANG_FILE, until which
+ *                all ranks wait for messages without a limit
  *   MOCK_GPUS    number of the GPU of each rank, separated by commas; default: no rank has one. The
  *                GPU N has the UUID 000...0N + 1
  *   MOCK_PEERS   folder of files that stand for memory of GPUs: each rank can store into the memory
@@ -17,8 +16,8 @@
  *   MOCK_FLIP_STORE=R       a bit that was stored into the memory of rank R is flipped
  *   MOCK_FLIP_MESSAGE=R     a bit of each long message to rank R is flipped
  *   MOCK_FAIL_STORE=R       rank R fails to store
- *   MOCK_BYTES   free memory of the host; by default enough for 64^3 cells on each rank, not for
- * 128^3
+ *   MOCK_BYTES   free memory of the host; default: enough for 64^3 cells on each rank, not for
+ *                128^3
  *
  * tests/mocks/hpgmg-fv-health is linked with --wrap. */
 #include "base/log.h"
