@@ -113,10 +113,11 @@ build() {
   make -C "$1" -j"$jobs" check TESTS=
 }
 
-# Build without any optional part: one process, one thread, no libraries.
+# Build without any optional part: one process, one thread, no libraries. Here and in other builds than the main one,
+# -O1 saves about 40% of the time to compile.
 bare() {
-  configure_tree "$work/bare" --enable-werror --with-cuda=no --with-mpi=no --disable-openmp --with-jansson=no \
-    --with-hdf5=no
+  CFLAGS='-O1 -g' configure_tree "$work/bare" --enable-werror --with-cuda=no --with-mpi=no --disable-openmp \
+    --with-jansson=no --with-hdf5=no
   make -C "$work/bare" -j"$jobs" hpgmg-fv hpgmg-bench
   "$work/bare/hpgmg-fv" 4 1 --verify-only --quiet
   "$work/bare/hpgmg-bench" --quick --mib=1
@@ -298,7 +299,7 @@ distcheck() {
   local programs='$(UNIT_TESTS) tests/mocks/hpgmg-fv-paused'
   touch "$work/distcheck.start"
   make -C "$work/main" -j"$jobs" distcheck TESTS="$tests" check_PROGRAMS="$programs" \
-    DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O2 --with-cuda=no"
+    DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O1 --with-cuda=no"
   [[ -e $top/.git ]] && have_command git || return 0
   local archive missing
   archive=$(find "$work/main" -maxdepth 1 -name 'hpgmg-fv-*.tar.gz' -newer "$work/distcheck.start")
@@ -387,7 +388,8 @@ fi
 if [[ ! -e /dev/nvidiactl && ${#cuda[@]} != 0 && $("$(nvcc_path)" --help) == *--Ofast-compile* ]]; then
   cuda+=(NVCCFLAGS=--Ofast-compile=max)
 fi
-stage build build "$work/main" --enable-werror "${cuda[@]}"
+# Without -g: some 100 tests are linked with all CUDA code.
+CFLAGS=-O3 stage build build "$work/main" --enable-werror "${cuda[@]}"
 # shellcheck disable=SC2016 # make variable
 if [[ $quick == yes ]]; then tests=('TESTS=$(QUICK_TESTS)'); else tests=(); fi
 [[ $stage_rc != 0 ]] || harness tests "$work/main" "${tests[@]}"
@@ -395,7 +397,7 @@ if [[ $quick == no ]]; then
   stage bare bare
   # Serial HDF5, with which only rank 0 writes.
   if have_serial_hdf5; then hdf5=(--with-hdf5=serial); else hdf5=(); fi
-  stage sanitizer-build build "$work/sanitizers" --enable-werror --enable-sanitizers --with-cuda=no "${hdf5[@]}"
+  CFLAGS='-O1 -g' stage sanitizer-build build "$work/sanitizers" --enable-werror --enable-sanitizers --with-cuda=no "${hdf5[@]}"
   # Leave out tests whose code others cover, or that take minutes here. Run C tests on the CPU backend
   # only: guard memory has no red zones for ASan and doubles the time.
   # shellcheck disable=SC2016 # make variable
