@@ -29,7 +29,7 @@ test "$section" = "## $version" || complain "CHANGELOG.md: the top version is '$
   # Options of Benchpark, EasyBuild and JUBE.
   echo '--dest --cuda-compute-capabilities --optarch --robot --include-path'
   # Options of Apptainer, Spack, pkg-config and NVIDIA's profiler.
-  echo '--build-arg --build-arg-file --nv --path --test --variable --clock-control --csv --filter-mode --metrics --page'
+  echo '--build-arg --build-arg-file --nv --path --test --variable --clock-control --csv --filter-mode --metrics --nvtx --nvtx-include --page'
   sed -n 's/.*\[\[ \${1-} == \(--[a-z-]*\) \]\].*/\1/p' "$top"/scripts/*.sh
 } >"$dir/help"
 grep -oE -- '--[a-zA-Z][a-zA-Z0-9-]*' "$dir/help" | sort -u >"$dir/options"
