@@ -106,6 +106,20 @@ static mg_status_t find_dependent_launches(bool *chains) {
   return MG_OK;
 }
 
+/* Fused sweeps are limited by memory on an H100 (12.8 bytes per cycle of each SM), by their
+ * instructions on an H200 (18.8). */
+static mg_status_t find_bandwidth(int device) {
+  const double enough = 16.0;
+  int sm_khz, memory_khz, bits;
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&sm_khz, cudaDevAttrClockRate, device));
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, device));
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device));
+  /* Two transfers per cycle of the memory. */
+  const double bytes_per_ms = 2.0 * memory_khz * bits / 8.0;
+  mg_cuda.short_of_bandwidth = bytes_per_ms < enough * mg_cuda.sms * sm_khz;
+  return MG_OK;
+}
+
 static mg_status_t open_device(int device) {
   int last = 0, first = 0;
   mg_cuda.device = device;
@@ -124,6 +138,7 @@ static mg_status_t open_device(int device) {
   mg_cuda.timed_out = (int *)timed_out;
   *mg_cuda.timed_out = 0;
   MG_CUDA_TRY(cudaDeviceGetAttribute(&mg_cuda.sms, cudaDevAttrMultiProcessorCount, device));
+  MG_TRY(find_bandwidth(device));
   MG_TRY(find_dependent_launches(&mg_cuda.dependent_launches));
   MG_TRY(mg_cuda_resident_open());
   MG_TRY(mg_cuda_fv4_open());

@@ -241,7 +241,7 @@ inline mg_status_t set_source(const source_t &source, int rows, int margin, job_
 
 /* Costs of blocks, from their times on an H200. A piece computes DEPTH planes more on each side
  * than it writes; filling its pipeline takes about as long as DEPTH planes. Blocks that stay
- * together read less from memory, so short pieces pay where memory limits a pass
+ * together read less from memory, so short pieces pay on GPUs that are short of bandwidth
  * (docs/performance.md, "GPU: fused sweeps"). */
 template <typename S> mg_block_costs_t costs() {
   const double in_i = S::INTERPOLATED             ? 1.65
@@ -256,7 +256,7 @@ template <typename S> mg_block_costs_t costs() {
   costs.overhead = 3 * S::DEPTH;
   costs.step = S::USE == RESIDUAL_RESTRICTED || S::USE == RESIDUAL_TO_PARENTS ? 2 : 1;
   costs.slots = S::BLOCKS * mg_cuda.sms;
-  costs.most = S::SQUARES ? 0 : S::COLORED ? 64 : 128;
+  costs.most = S::SQUARES || !mg_cuda.short_of_bandwidth ? 0 : S::COLORED ? 64 : 128;
   costs.share = 0.65;
   return costs;
 }
