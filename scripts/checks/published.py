@@ -205,11 +205,11 @@ def table(found: list[Published]) -> list[str]:
                 p.name["class"],
                 p.problem(),
                 plural(count, "GPU" if p.on_gpus() else "CPU"),
-                f"{p.rate() / 1e9:.3g}",
-                f"{p.rate() / 1e9 / count:.3g}",
+                f"{p.rate() / 1e9:#.3g}",
+                f"{p.rate() / 1e9 / count:#.3g}",
                 f"{count * machine.bandwidth_gb_per_s:g} {machine.bandwidth.partition(':')[0]}",
-                f"{p.per_bandwidth() / 1e6:.3g}",
-                "-" if watts is None else f"{watts[0] / 1e6:.3g} ({watts[1]})",
+                f"{p.per_bandwidth() / 1e6:#.3g}",
+                "-" if watts is None else f"{watts[0] / 1e6:#.3g} ({watts[1]})",
             ]
         )
     return [f"| {' | '.join(row)} |" for row in rows]
