@@ -26,8 +26,10 @@ test "$(wc -w <<<"$ladders")" -ge 3 || complain "ladders: $ladders"
 bench 0 --version
 grep -qE '^hpgmg-bench [0-9]+\.[0-9]+' "$dir/out" || complain "version: $(cat "$dir/out")"
 
+json=()
+if have_feature jansson; then json=(--json="$dir/all.json"); fi
 for device in $(each_device); do
-  bench 0 --device="$device" --quick --mib=2 --csv="$dir/a.csv"
+  bench 0 --device="$device" --quick --mib=2 --csv="$dir/a.csv" "${json[@]}"
   test ! -s "$dir/err" || complain "on $device: $(cat "$dir/err")"
   for ladder in $ladders; do
     # The printed rows of its tables, each of which has a line in the CSV without an error.
@@ -143,6 +145,12 @@ if have_feature jansson; then
     is_json "$dir/a.json"
     picture --json=- reduce
     is_json "$dir/out" # stdout is the JSON alone
+    # Every kernel above is a point of the roofline.
+    if test "$HPGMG_SANITIZED" = no; then
+      exits 0 "$PYTHON" "$abs_top_srcdir/scripts/plot.py" roofline "$dir/all.json" -o "$dir/a.png"
+      points=$(sed '1,/"ladder": "roofline"/d' "$dir/all.json" | grep -c '"flops": [0-9.e+]*[1-9]')
+      test "$(tail -n 1 "$dir/out")" = "$dir/a.png: $((points - 1)) kernels" || complain "roofline: $(cat "$dir/out")"
+    fi
   else
     echo "not run: $PYTHON has no matplotlib (python3-matplotlib)"
     refuse 'matplotlib|python3 in PATH' --device=cpu --plot="$dir/b.png" copy

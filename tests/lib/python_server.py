@@ -8,9 +8,10 @@ is gone; end_test of run_mpi.sh ends it too. `ask` passes its standard streams, 
 environment, waits, and exits with the code of the script, or 128 + N if signal N ended it.
 
 Each request runs in a new fork of the server, which ends as Python ends after a script, so requests
-share nothing but the imports. From the server, and not from `ask`, come umask, limits and the
-settings that Python reads at its start (LC_*, PYTHON*; but not PYTHONPATH). A signal to `ask` does
-not reach the script. Where these matter, or the imports themselves, start $PYTHON.
+share nothing but the imports (and caches of matplotlib, if it is one of them). From the server, and
+not from `ask`, come umask, limits and the settings that Python reads at its start (LC_*, PYTHON*;
+but not PYTHONPATH). A signal to `ask` does not reach the script. Where these matter, or the imports
+themselves, start $PYTHON.
 """
 
 import os
@@ -50,6 +51,8 @@ def serve(folder, shell, scripts, modules):
     for module in modules:
         with contextlib.suppress(Exception):  # the script reports it
             importlib.import_module(module)
+    with contextlib.suppress(Exception):
+        draw_once(modules)
     listener = socket.socket(socket.AF_UNIX)
     os.chdir(folder)
     listener.bind(SOCKET)
@@ -76,6 +79,24 @@ def serve(folder, shell, scripts, modules):
         code = os.waitstatus_to_exitcode(os.waitpid(script, 0)[1])
         with connection, contextlib.suppress(OSError):  # `ask` may be gone
             connection.send(bytes([code if code >= 0 else 128 - code]))
+
+
+def draw_once(modules):
+    """Keep what matplotlib caches at its first picture: fonts, and the parser of formulas."""
+    import io
+
+    if "matplotlib.figure" not in modules:
+        return
+    from matplotlib.figure import Figure
+
+    fig = Figure(figsize=(2, 2), layout="constrained")
+    ax = fig.subplots()
+    ax.plot([1, 10], [1, 10], label="a")
+    ax.set_xscale("log")
+    ax.set_title("b", fontweight="bold")
+    ax.legend()
+    for kind in ("png", "svg"):
+        fig.savefig(io.BytesIO(), format=kind)
 
 
 def become(connection):

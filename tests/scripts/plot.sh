@@ -71,9 +71,9 @@ right slice domain.hdf t.csv beta_k 2 x 0.3
 cmp -s a.png cell-slice.png || complain 'two pictures of one dump differ'
 while read -r file field level axis at more; do
   # shellcheck disable=SC2086 # split options into words
-  draw slice "$file" --field="$field" --level="$level" --axis="$axis" --at="$at" $more --data=t.csv -o t.png --dpi=100
+  draw slice "$file" --field="$field" --level="$level" --axis="$axis" --at="$at" $more --data=t.csv -o t.png --dpi=60
   right slice "$file" t.csv "$field" "$level" "$axis" "$at"
-  right png t.png 700 660
+  right png t.png 420 396
 done <<'END'
 cell.hdf  u        0 x 0.5
 cell.hdf  residual 0 y 1    --log
@@ -308,7 +308,10 @@ fi
 
 # --- hpgmg-bench -----------------------------------------------------------------------------------
 
-solo "$(dirname "$HPGMG_FV")/hpgmg-bench" --device=cpu --quick --mib=1 --json="$dir/bench.json" >/dev/null
+# The roofline, whose run takes long, is made up here and drawn from a run in tests/cli/bench.sh.
+solo "$(dirname "$HPGMG_FV")/hpgmg-bench" --device=cpu --quick --mib=1 --json="$dir/bench.json" \
+  copy stride wide smooth reduce >/dev/null
+right roofs bench.json
 draw ladder bench.json --data=t.csv
 grep -qE '^bench-ladder.png: copy, [0-9]+ rows of [0-9]+ table' said || complain "ladder: $(cat said)"
 right bench t.csv bench.json copy
@@ -410,8 +413,8 @@ draw levels strange.json -o t.png
 cp cell.hdf values.hdf
 for values in 1e308 -1e308 5e-324 'float("nan")' 'np.resize([1e308, -1e308, np.inf, 0], (32, 32, 32))'; do
   quick_python -c "import h5py, numpy as np; h5py.File('values.hdf', 'r+')['VTKHDF/CellData/u'][...] = $values"
-  draw slice values.hdf -o t.png
-  draw slice values.hdf --log -o t.png
+  draw slice values.hdf -o t.png --dpi=50
+  draw slice values.hdf --log -o t.png --dpi=50
 done
 refuse 2 'the largest possible limit is 1e\+150' slice "$dir/cell.hdf" --limits=-1e200,1
 refuse 2 'a logarithmic scale needs a lower limit of at least 1e-150' slice "$dir/cell.hdf" --log --limits=1e-200,1

@@ -8,6 +8,7 @@ plots.py levels CSV JSON...                   seconds per level and operation
 plots.py scaling CSV JSON...                  medians, spread, rates and efficiency
 plots.py bench CSV JSON LADDER,... [TABLES]   every row of the first tables of ladders
 plots.py fused JSON                           write a report whose faster row has a lower percentage
+plots.py roofs JSON                           add tables of a roofline to a report
 plots.py faster PNG                           the first bar of the second row is 1.62 times as long
 plots.py panels CSV JSON                      every row of all ladders
 plots.py roofline CSV JSON                    flops per byte and GFLOP/s of every kernel with flops
@@ -75,6 +76,36 @@ def fused(path):
     }
     with open(path, "w", encoding="utf-8") as file:
         json.dump(report, file)
+
+
+def roofs(path):
+    """Titles and kernels as of hpgmg-bench roofline; rows without flops are not drawn."""
+    report = report_of(path)
+    for title, kernels in (
+        ("arithmetic, double", [("fma in registers", 8, 640, 0.5)]),
+        ("fv2, gsrb, 64^3 cells", [("residual", 48, 17, 20), ("fill", 8, 0, 40)]),
+        ("fv2, gsrb, alpha varies, 64^3 cells", [("residual", 56, 19, 16)]),
+        ("fv4, gsrb, float, 64^3 cells", [("GSRB, a half sweep", 28, 119, 8)]),
+        ("fv2, gsrb, 128^3 cells", [("residual", 48, 17, 10), ("fill", 8, 0, 20)]),
+        ("fv4, gsrb, float, 128^3 cells", [("GSRB, a half sweep", 28, 119, 4)]),
+    ):
+        cells = int((re.findall(r"(\d+)\^3", title) or [64])[0]) ** 3
+        rows = [
+            {
+                "variant": kernel,
+                "elements": cells,
+                "seconds": 1e-9 * cells * useful / rate,
+                "useful_bytes": useful,
+                "flops": flops,
+                "gb_per_s": rate,
+                "of_copy": rate / report["copy_gb_per_s"],
+                "speed_up": 0,
+            }
+            for kernel, useful, flops, rate in kernels
+        ]
+        report["tables"].append({"ladder": "roofline", "table": title, "rows": rows})
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(report, file, indent=2)
 
 
 def faster(path):
@@ -239,8 +270,9 @@ def scaling(path, *files):
 def something_on(picture, width, height):
     """The picture has this size, no dominant color, and more colors than text alone has."""
     assert picture.size == (int(width), int(height)), f"{picture.size} pixels"
-    colors = picture.convert("RGB").getcolors(maxcolors=1 << 24)
-    most = max(count for count, _ in colors) / (picture.width * picture.height)
+    pixels = np.asarray(picture.convert("RGB")).astype(np.uint32)
+    colors, counts = np.unique(pixels @ (1 << 16, 1 << 8, 1), return_counts=True)
+    most = counts.max() / counts.sum()
     assert len(colors) > 20 and most < 0.97, f"{len(colors)} colors, one fills {most:.2f}"
 
 
