@@ -22,7 +22,7 @@ MG_ABSOLUTE([with_cupti])
 MG_ABSOLUTE([with_nvrtc])
 AC_ARG_VAR([NVCC], [CUDA compiler])
 AC_ARG_VAR([NVCCFLAGS], [flags of the CUDA compiler])
-: ${NVCCFLAGS=-O3}
+: ${NVCCFLAGS=-O3 -lineinfo}
 AS_CASE([$with_cuda_arch], [auto|yes], [mg_cuda_arch=],
   [mg_cuda_arch=`echo "$with_cuda_arch" | tr ',;' '  ' | sed 's/sm_//g'`
    mg_arch= mg_bad=
@@ -89,7 +89,7 @@ AC_DEFUN([_MG_CUDA_TRY],
 _MG_CUDA_ARCH
 mg_cuda_version=`$NVCC --version | sed -n 's/.*release \(@<:@0-9.@:>@*\).*/\1/p'`
 # Contraction is off, as in C: formulas call fma() explicitly.
-MG_NVCCFLAGS="-std=c++17 -fmad=false -lineinfo -Xcompiler=-fPIC,-fvisibility=hidden$MG_NVCCFLAGS"
+MG_NVCCFLAGS="-std=c++17 -fmad=false -Xcompiler=-fPIC,-fvisibility=hidden$MG_NVCCFLAGS"
 AS_IF([test "x$enable_cuda_debug" = xyes], [MG_NVCCFLAGS="$MG_NVCCFLAGS -DMG_CUDA_DEBUG"])
 # Unlike gcc, g++ warns of fields that a designated initializer omits.
 AS_IF([test "x$enable_werror" = xyes],
