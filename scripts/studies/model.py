@@ -100,9 +100,17 @@ def seconds_of(samples: list[Sample]):
 
 
 def fits_of(samples: list[Sample]) -> list[Fit]:
-    """One fit per candidate cache size. Only caches of CPUs matter: ranks share them."""
+    """One fit per candidate cache size, without sizes that count as the one before.
+
+    Only caches of CPUs matter: ranks share them.
+    """
     on_cpu = any(level.place == CPU for s in samples for level in s.levels)
-    return [Fit(samples, cache) for cache in (CACHES if on_cpu else (0.0,))]
+    fits: list[Fit] = []
+    for cache in CACHES if on_cpu else (0.0,):
+        new = Fit(samples, cache)
+        if not fits or new.keys != fits[-1].keys or (new.counts != fits[-1].counts).any():
+            fits.append(new)
+    return fits
 
 
 def best_of(fits: list[Fit], seconds, drawn=1.0) -> Model:
