@@ -94,7 +94,7 @@ if ((libraries == 0)); then
   skip_test 'libhypre-dev and petsc-dev are missing'
 fi
 solved $((ours + 2 * libraries)) a.csv
-run_solvers --sizes=32 --ranks=2 --operator=7pt --csv=a.csv
+run_solvers --sizes=16 --ranks=2 --operator=7pt --csv=a.csv
 solved $((ours + 2 * libraries)) a.csv
 if ((ours == 2)); then
   run_solvers --sizes=32 --ranks=1 --beta=constant --csv=a.csv
@@ -103,12 +103,12 @@ if ((ours == 2)); then
     grep -q "$text" out || complain "no line '$text'"
   done
 fi
-run_solvers --sizes=32 --ranks=2 --rtol=1e-11 --csv=a.csv
+run_solvers --sizes=16 --ranks=2 --rtol=1e-11 --csv=a.csv
 solved $((ours + 2 * libraries)) a.csv
 if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
   own_matplotlib
   exits 0 "$PYTHON" "$abs_top_srcdir/scripts/plot.py" compare a.csv f.csv --data=drawn.csv -o a.svg
-  for text in 'HPGMG-FV, fv4 gsrb' 'hypre pfmg, fv2 gsrb' '32³, 2 ranks of 1 thread' 'solves to a tolerance'; do
+  for text in 'HPGMG-FV, fv4 gsrb' 'hypre pfmg, fv2 gsrb' '16³, 2 ranks of 1 thread' 'solves to a tolerance'; do
     ((libraries == 2)) || test "${text#hypre}" = "$text" || continue
     grep -qF "$text" a.svg || complain "the picture lacks '$text'"
   done

@@ -250,10 +250,19 @@ reframe() {
 
 site=$packages/reframe/settings.py
 
-# liar EXPRESSION: make a program that edits its report with sed EXPRESSION.
+# liar EXPRESSION: make a program that edits its report with sed EXPRESSION. It solves a problem once.
 liar() {
   printf '%s\n' "$1" >"$dir/liar.sed"
-  printf '#!/bin/sh\n"%s" "$@" || exit\nsed -i -f "%s/liar.sed" report.json\n' "$HPGMG_FV" "$dir" >"$dir/liar"
+  cat >"$dir/liar" <<END
+#!/bin/sh
+saved=$dir/liar.\$(echo "\$*" | cksum | tr ' ' .)
+if ! test -e "\$saved.json"; then
+  "$HPGMG_FV" "\$@" >"\$saved.out" || exit
+  cp report.json "\$saved.json"
+fi
+cat "\$saved.out"
+sed -f "$dir/liar.sed" "\$saved.json" >report.json
+END
   chmod +x "$dir/liar"
 }
 
