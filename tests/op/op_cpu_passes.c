@@ -3,7 +3,7 @@
  * number of threads. Covered: cycles, hence interpolated corrections and solutions, restricted
  * residuals and norms; steps of one color and of all cells, even and odd numbers of them; walls of
  * both kinds; fv4, also on rows split by color; grids that are not cubes; float cells; ghosts that
- * passes compute, at periodic sides and between ranks.
+ * passes compute, at periodic sides and between ranks. Several ranks have one thread each.
  *
  * `op_cpu_passes ROWS`: strips of this number of rows only. scripts/check.sh runs it with
  * ThreadSanitizer. */
@@ -64,7 +64,7 @@ static void test_options(const char *options) {
   options = textf("%s --agglomerate-below=0 passes", options);
   const result_t want = solve(textf("%s --fused-sweeps=1", options), false);
   for (size_t r = 0; r < (only_rows ? 1 : sizeof rows / sizeof rows[0]); r++)
-    for (int threads = 1; threads <= 4; threads++) {
+    for (int threads = 1; threads <= (mg_comm_size(mg_comm_world()) == 1 ? 4 : 1); threads++) {
       if (!fixture_threads(threads)) continue;
       rows_of_strips = only_rows ? only_rows : rows[r];
       const result_t got = solve(options, true);

@@ -21,6 +21,12 @@ static const char *large_grid(void) {
   return mg_comm_size(mg_comm_world()) == 1 ? "5x3" : "6x2";
 }
 
+/* Boxes of the cases for a backend; smaller ones if there are many. */
+static const char *grid_for(const char *backend, const char *options) {
+  if (strcmp(backend, "guard") != 0) return large_grid();
+  return strstr(options, "boxes=") ? "3x2" : "4x2";
+}
+
 /* Level l with the smoother: of float cells if there are any. */
 static mg_level_t *smoothed_level(mg_hierarchy_t *h, int l) {
   return h->low ? &h->low->level[l] : &h->level[l];
@@ -154,10 +160,12 @@ static void test_varying(const char *grid) {
   }
 }
 
-static void run_resident(const char *operators, const char *options) {
+/* The guard's resident levels have 8^3 cells or fewer. */
+static void run_resident(bool guard, const char *operators, const char *options) {
+  const char *grid = guard ? "1x1" : "2x1";
   const char *all = textf("--operator=%s --equation=helmholtz %s", operators, options);
-  fixture_each("2x1", all, test_levels);
-  if (!strstr(all, "mixed")) fixture_each("2x1", all, test_residuals);
+  fixture_each(grid, all, test_levels);
+  if (!strstr(all, "mixed")) fixture_each(grid, all, test_residuals);
 }
 
 static void run(const char *backend) {
@@ -213,21 +221,25 @@ static void run(const char *backend) {
       "boxes=20x20x20 --precision=mixed --smoother=gsrb",
   };
   const bool is_cpu = strcmp(backend, "cpu") == 0; /* it fuses no sweeps */
-  const bool is_cuda = strcmp(backend, "cuda") == 0;
-  const char *grid = strcmp(backend, "guard") == 0 ? "4x2" : large_grid();
+  const bool guard = strcmp(backend, "guard") == 0, is_cuda = strcmp(backend, "cuda") == 0;
   const bool one_rank = mg_comm_size(mg_comm_world()) == 1;
   levels_with_passes = resident_levels = resident_fv4_levels = fv4_levels = float_fv4_levels =
       levels_with_residuals = 0;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
-    fixture_each(grid, textf("--operator=fv2,7pt %s", cases[c]), test_levels);
+    fixture_each(grid_for(backend, cases[c]), textf("--operator=fv2,7pt %s", cases[c]),
+                 test_levels);
   for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
-    fixture_each(grid, textf("--operator=fv4 %s", fv4_cases[c]), test_levels);
+    fixture_each(grid_for(backend, fv4_cases[c]), textf("--operator=fv4 %s", fv4_cases[c]),
+                 test_levels);
   for (size_t c = 0; c < sizeof float_cases / sizeof *float_cases; c++)
-    fixture_each(grid, textf("--precision=mixed %s", float_cases[c]), test_levels);
+    fixture_each(grid_for(backend, float_cases[c]), textf("--precision=mixed %s", float_cases[c]),
+                 test_levels);
   for (size_t c = 0; c < sizeof residual_cases / sizeof *residual_cases; c++)
-    fixture_each(grid, textf("--operator=fv2,7pt residuals %s", residual_cases[c]), test_residuals);
+    fixture_each(grid_for(backend, residual_cases[c]),
+                 textf("--operator=fv2,7pt residuals %s", residual_cases[c]), test_residuals);
   for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
-    fixture_each(grid, textf("--operator=fv4 residuals %s", fv4_cases[c]), test_residuals);
+    fixture_each(grid_for(backend, fv4_cases[c]),
+                 textf("--operator=fv4 residuals %s", fv4_cases[c]), test_residuals);
   fixture_each_any_size(
       textf("--equation=poisson residuals %s",
             one_rank || is_cuda
@@ -235,9 +247,9 @@ static void run(const char *backend) {
                 : "--operator=fv2 --smoother=gsrb"),
       test_residuals);
   for (size_t c = 0; c < sizeof resident_cases / sizeof *resident_cases && one_rank; c++)
-    run_resident("fv2,7pt,fv4", resident_cases[c]);
+    run_resident(guard, "fv2,7pt,fv4", resident_cases[c]);
   for (size_t c = 0; c < sizeof large_cases / sizeof *large_cases && one_rank && is_cuda; c++)
-    run_resident("fv2,7pt", large_cases[c]);
+    run_resident(guard, "fv2,7pt", large_cases[c]);
   CHECK(resident_levels > 0 || is_cpu || !one_rank);
   CHECK(resident_fv4_levels > 0 || !is_cuda || !one_rank);
   CHECK(float_fv4_levels > 0 || is_cpu);
