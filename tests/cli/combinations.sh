@@ -21,35 +21,39 @@ several() {
   test "$(wc -l <"$dir/out.csv")" -eq 4 || complain "$*: not three sizes"
 }
 
+# Each operator and boundary runs with each equation and smoother. Of the other options it has one value of two or three,
+# which `n` selects; other operators and boundaries have the other values. tests/cycle/cycle_combinations has more
+# combinations, on one grid.
+n=0
+equations=(poisson helmholtz) cycles=(f v)
 for operator in fv2 fv4 7pt; do
   for boundary in dirichlet periodic; do
-    for equation in poisson helmholtz; do
-      problem="--operator=$operator --boundary=$boundary --equation=$equation"
-      for smoother in gsrb chebyshev jacobi l1jacobi symgs ssor; do
-        for cycle in f v; do
-          one 4 8 $problem --smoother=$smoother --cycle=$cycle
-          several 4 8 $problem --smoother=$smoother --cycle=$cycle
-        done
+    domain="--operator=$operator --boundary=$boundary"
+    for smoother in gsrb chebyshev jacobi l1jacobi symgs ssor; do
+      for equation in poisson helmholtz; do
+        one 4 8 $domain --equation=$equation --smoother=$smoother
       done
+      one 4 8 $domain --equation=${equations[n % 2]} --smoother=$smoother --cycle=v
+      several 4 8 $domain --equation=${equations[n % 2]} --smoother=$smoother --cycle=${cycles[n / 2 % 2]}
+      n=$((n + 1))
     done
     # Larger coarsest grids. With 8^3, the solve on 4h uses only the bottom solver.
-    for bottom in bicgstab cg smoother; do
-      several 4 8 $problem --bottom=$bottom --smoother=symgs --coarsest=3
-      several 4 8 $problem --bottom=$bottom --coarsest=4
-      several 4 8 $problem --bottom=$bottom --coarsest=8
-    done
-    for smooths in 2 5; do
-      several 4 8 $problem --smooths=$smooths
-    done
-    for degree in 2 3 9; do
-      several 4 8 $problem --smoother=chebyshev --degree=$degree
-    done
+    problem="$domain --equation=${equations[n % 3 % 2]}"
+    bottoms=(bicgstab cg smoother bicgstab cg)
+    several 4 8 $problem --bottom=${bottoms[n % 3]} --smoother=symgs --coarsest=3
+    several 4 8 $problem --bottom=${bottoms[n % 3 + 1]} --coarsest=4
+    several 4 8 $problem --bottom=${bottoms[n % 3 + 2]} --coarsest=8
+    smooths=(2 5) degrees=(2 3 9) boxes=(125 216)
+    several 4 8 $problem --smooths=${smooths[n / 2 % 2]}
+    several 4 8 $problem --smoother=chebyshev --degree=${degrees[n % 3]}
     # 48^3 with a coarsest grid of 3^3, 80^3 with 5^3, and 96^3 with 6 boxes per side.
-    for boxes in 27 125 216; do
-      several 4 $boxes $problem
-    done
-    several 5 27 $problem --smoother=chebyshev
+    several 4 27 $problem
+    several 4 ${boxes[n / 2 % 2]} $problem
+    n=$((n + 1)) # 7 each time
   done
 done
+several 5 27 --operator=fv2 --smoother=chebyshev
+several 5 27 --operator=fv4 --boundary=periodic --smoother=chebyshev
+several 5 27 --operator=7pt --equation=helmholtz --smoother=chebyshev
 
 finish

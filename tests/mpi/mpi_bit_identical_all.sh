@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# mpi_bit_identical_all: like mpi_bit_identical, with 64^3 cells, more problems and up to 64 ranks. parity_solve compares
-# one box of 64^3 with eight.
+# mpi_bit_identical_all: like mpi_bit_identical, with 48^3 and 64^3 cells, more problems and up to 64 ranks. parity_solve
+# compares one box of 64^3 with eight.
 . "$abs_top_srcdir/tests/lib/compare_decompositions.sh"
 cpu_only
 
-# The grid is the largest cube of boxes that fits: 64 boxes also with 5 x 13, and below with 3 x 22.
+# 48^3 cells, not a power of two: 27 boxes, or 5 x 6 or 8 x 4 of which 27 are used. The middle one has no wall. The
+# coarsest grid is 3^3.
 compare '
   --operator=fv2 --smoother=gsrb
   --operator=fv2 --smoother=jacobi --equation=helmholtz
@@ -27,34 +28,33 @@ compare '
   --operator=7pt --boundary=periodic,periodic,dirichlet --precision=mixed
   --operator=7pt --smoother=symgs --krylov=cg --precision=mixed
 ' '
-  1 3 4 64
-  5 1 4 13 --agglomerate-below=0
-  8 1 5 1 --agglomerate-below=100000
+  1 3 4 27
+  5 1 4 6 --agglomerate-below=0
+  8 1 4 4 --agglomerate-below=100000
 '
 
-# More divisions and many ranks (fv2: mpi_many.sh). 27 x 3 boxes also give a cube of 64.
+# More divisions.
+compare '
+  --operator=fv2
+' '
+   1 1 4 27
+   2 2 4 14
+   7 1 4 4
+  27 1 4 1
+'
+
+# 64^3 cells and many ranks (fv2: mpi_many.sh). 22 x 3 and 27 x 3 boxes also give a cube of 64.
 compare '
   --operator=fv4 --boundary=periodic
 ' '
    1 2 5 8
    2 1 5 4
    3 1 4 22 --agglomerate-below=100
+   5 1 4 13 --agglomerate-below=0
+   8 1 5 1 --agglomerate-below=100000
    8 1 4 8 --agglomerate-below=100
   27 1 4 3
   64 1 4 1
-'
-
-# 48^3 cells, not a power of two: 27 boxes, or 7 x 4 of which 27 are used; the coarsest grid is 3^3.
-compare '
-  --operator=fv2
-  --operator=fv4 --boundary=periodic --smoother=chebyshev
-  --operator=7pt --equation=helmholtz
-' '
-   1 1 4 27
-   2 2 4 14
-   5 1 4 6
-   7 1 4 4
-  27 1 4 1
 '
 echo "$comparisons comparisons"
 test "$comparisons" -ge 24 || complain 'too few comparisons'
