@@ -77,6 +77,7 @@ static void test_parity(void) {
         operators[c % 3], smoothers[c / 3 % 2], boundaries[c / 6], c % 3 == 2 ? "--krylov=cg" : "");
     (void)solve(fixture_backends, 3, options, NULL, &want);
     for (const fixture_backend_t *b = fixture_backends + 1; b->name; b++) {
+      if (!fixture_runs(b, c + c / 3)) continue;
       (void)solve(b, 3, options, NULL, &hash);
       CHECK(hash == want);
     }

@@ -441,10 +441,20 @@ bool fixture_explain(double got, double want) {
   return false;
 }
 
+static bool is_guard(const fixture_backend_t *backend) {
+  return strncmp(backend->name, "guard", 5) == 0;
+}
+
+bool fixture_runs(const fixture_backend_t *backend, int n) {
+  enum { FIRST_GUARD = 1, N_GUARDS = FIRST_CUDA - FIRST_GUARD };
+  if (!is_guard(backend) || mg_comm_size(mg_comm_world()) == 1) return true;
+  return backend == &fixture_backends[FIRST_GUARD + n % N_GUARDS];
+}
+
 /* Whether a backend runs only half of the combinations. */
 static bool runs_half(const fixture_backend_t *backend) {
   if (strncmp(backend->name, "cuda", 4) == 0) return false;
-  return strncmp(backend->name, "guard", 5) == 0 || mg_comm_size(mg_comm_world()) > 1;
+  return is_guard(backend) || mg_comm_size(mg_comm_world()) > 1;
 }
 
 static void each_grid(const char *grids, const char *options, bool only_whole,

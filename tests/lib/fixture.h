@@ -125,6 +125,10 @@ double field_dot(const double *x, const double *y, int64_t n);
   "boxes=18x18x18 --smoother=gsrb", "boxes=20x20x20 --smoother=gsrb,chebyshev --smooths=1,3",      \
       "boxes=16x32x12 --smoother=gsrb --omega=1.15"
 
+/** Whether a backend runs case `n` of a test that loops over fixture_backends. On several ranks,
+ *  one guard runs each case. */
+bool fixture_runs(const fixture_backend_t *backend, int n);
+
 /** Run `test` on a hierarchy of each combination of options, for every grid on every backend.
  *  @param grids  "4x1 5x2": one box of 2^4 cells per side, then two boxes of 2^5 per side
  *  @param options  as for fixture_create; of values separated by commas, each is used.
