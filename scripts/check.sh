@@ -284,7 +284,7 @@ shell_style() {
 # the main one, -O1 saves about 40% of the time to compile.
 distcheck() {
   # shellcheck disable=SC2016 # make variable
-  local tests='$(UNIT_TESTS) tests/cli/cli.sh tests/golden/golden.sh tests/io/dump.sh'
+  local tests='$(UNIT_TESTS) tests/cli/cli.sh tests/golden/golden.sh'
   tests+=' tests/scripts/docs.sh'
   # shellcheck disable=SC2016
   local programs='$(UNIT_TESTS) tests/mocks/hpgmg-fv-paused'
