@@ -36,7 +36,7 @@ def draw_panel(ax, found: list[Published], panel: int) -> None:
             continue
         ax.barh(-row, value, color=color, height=0.7)
         part = f" ({p.per_watt()[1]})" if panel == len(PARTS) - 1 else ""
-        ax.text(value, -row, f" {value:.3g}{part}", fontsize=8, va="center")
+        ax.text(value, -row, f" {value:#.3g}{part}", fontsize=8, va="center")
     known = [value for value in values if value is not None]
     ax.set_yticks([])
     ax.set_ylim(0.6 - len(found), 0.6)
