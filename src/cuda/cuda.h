@@ -44,7 +44,7 @@ struct mg_cuda_state_t {
   cudaEvent_t event;
   int device;                       /**< its number */
   int sms;                          /**< number of SMs */
-  bool short_of_bandwidth;          /**< memory moves few bytes per cycle of an SM */
+  bool short_of_bandwidth;          /**< memory limits fused sweeps */
   bool shared;                      /**< other ranks use the device too */
   struct mg_mailboxes_t *mailboxes; /**< device: messages between blocks (resident_exchange.h) */
   volatile int *timed_out; /**< pinned: 1 + the rank for which a kernel's wait timed out; 0: none */

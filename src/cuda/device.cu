@@ -106,8 +106,8 @@ static mg_status_t find_dependent_launches(bool *chains) {
   return MG_OK;
 }
 
-/* Fused sweeps are limited by memory on an H100 (12.8 bytes per cycle of each SM), by their
- * instructions on an H200 (18.8). */
+/* Memory moves 12.8 bytes per cycle of each SM on an H100, and limits fused sweeps there. On an
+ * H200 it moves 18.8, and their instructions are the limit. */
 static mg_status_t find_bandwidth(int device) {
   const double enough = 16.0;
   int sm_khz, memory_khz, bits;

@@ -171,8 +171,8 @@ static double solve(const fixture_backend_t *backend, int log2_n, const char *op
 }
 
 /* With each order in h comes a derivative of u, a factor of pi: an error C h^2 (1 + pi h). The
- * other backends have the bits of the first. */
-/* Case n. On several ranks, two sizes. */
+ * other backends have the bits of the first. Several ranks solve two sizes.
+ * n: number of the case, for fixture_runs */
 static void test_order(int n, const char *options, solution_t s) {
   enum { N_SIZES = 3 };
   const int n_sizes = mg_comm_size(mg_comm_world()) == 1 ? N_SIZES : 2;

@@ -250,7 +250,8 @@ reframe() {
 
 site=$packages/reframe/settings.py
 
-# liar EXPRESSION: make a program that edits its report with sed EXPRESSION. It solves a problem once.
+# liar EXPRESSION: make a program that edits its report with sed EXPRESSION. Runs
+# with the same arguments repeat the report of the first.
 liar() {
   printf '%s\n' "$1" >"$dir/liar.sed"
   cat >"$dir/liar" <<END
