@@ -133,8 +133,8 @@ bool fixture_runs(const fixture_backend_t *backend, int n);
  *  @param grids  "4x1 5x2": one box of 2^4 cells per side, then two boxes of 2^5 per side
  *  @param options  as for fixture_create; of values separated by commas, each is used.
  *      All operators, boundaries and equations unless given, but only gsrb as the smoother.
- *      With three lists or more, the guard, and the CPU on several ranks, run half of the
- *      combinations. These still have each pair of values of two lists. */
+ *      With three lists or more, the guard, and the CPU on several ranks or with sanitizers, run
+ *      half of the combinations. These still have each pair of values of two lists. */
 void fixture_each(const char *grids, const char *options, void (*test)(mg_hierarchy_t *h));
 
 /** fixture_each on grids large enough for fused sweeps whose next level does not have half their

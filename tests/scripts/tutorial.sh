@@ -61,12 +61,12 @@ linked() {
 
 # holds: does the test pass for each backend?
 holds() {
-  linked truncation tests/lib/fixture.c
+  linked truncation tests/lib/fixture.c tests/lib/fixture_each.c
   FIXTURE_BACKEND=cpu solo "$dir/truncation" || return 1
   if test $have_nvcc = yes && have_cuda; then FIXTURE_BACKEND=cuda solo "$dir/truncation"; fi
 }
 
-compiled tests/lib/fixture.c src/main.c tests/unit/unit_params_docs.c
+compiled tests/lib/fixture.c tests/lib/fixture_each.c src/main.c tests/unit/unit_params_docs.c
 apply 1
 apply 2
 if holds >"$dir/out" 2>&1; then
