@@ -35,7 +35,7 @@ void mg_option_describe_limits(const mg_option_t *option, char *text, int text_s
     return;
   case MG_KIND_DOUBLE:
     snprintf(text, size,
-             option->open ? "number above %.0f and below %.0f" : "number from %.0f to %.0f",
+             option->open ? "number above %.7g and below %.7g" : "number from %.7g to %.7g",
              option->min, option->max);
     return;
   case MG_KIND_SIDES:
