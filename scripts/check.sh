@@ -31,12 +31,10 @@ jobs=$(cores)
 
 # --- processes -----------------------------------------------------------------------------------
 
-# in_group LOG COMMAND...: run COMMAND in a new process group, so that end_group can end it. Sets
-# group_rc to its exit code.
-in_group() {
+# start_group LOG COMMAND...: run COMMAND in a new process group, in the background, so that end_group can end it.
+start_group() {
   local log=$1
   shift
-  group_rc=0
   set -m
   (
     set +m -e
@@ -44,6 +42,11 @@ in_group() {
   ) >"$log" 2>&1 &
   group=$!
   set +m
+}
+
+# Wait for the group to end by itself, and set group_rc to its exit code.
+wait_group() {
+  group_rc=0
   wait "$group" || group_rc=$?
   group=
 }
@@ -63,7 +66,8 @@ stage() {
   local name=$1 log=$work/$1.log start=$SECONDS
   shift
   say "stage $name"
-  in_group "$log" "$@"
+  start_group "$log" "$@"
+  wait_group
   stage_rc=$group_rc
   case $stage_rc in
   0) pass "$name ($((SECONDS - start)) s)" ;;
@@ -75,14 +79,23 @@ stage() {
   esac
 }
 
-# harness NAME FOLDER MAKE-ARGUMENT...: run `make check` in FOLDER and count each of its tests.
+# make_check FOLDER LIST: run the tests of LIST, a word of make. Tests of many ranks run first and alone: ranks that wait
+# keep asking for a core, and beside other tests they take ten times as long. Then one job more than cores, because cores
+# idle while ranks start and end.
+make_check() {
+  local folder=$1 list=$2 rc=0
+  "${no_aslr[@]}" make -C "$folder" -k check TESTS="\$(filter tests/mpi/%,$list)" || rc=$?
+  "${no_aslr[@]}" make -C "$folder" -j$((jobs + 1)) -k check TESTS="\$(filter-out tests/mpi/%,$list)" || rc=$?
+  return $rc
+}
+
+# harness NAME FOLDER LIST: run make_check and count each of its tests.
 harness() {
-  local name=$1 folder=$2 trs test result n=0 failed_before=$failed start=$SECONDS
-  shift 2
+  local name=$1 folder=$2 list=$3 trs test result n=0 failed_before=$failed start=$SECONDS
   say "make check ($name)"
   find "$folder" -name '*.trs' -delete
-  # One job more than cores: cores idle while ranks start and end.
-  in_group "$work/$name.log" "${no_aslr[@]}" make -C "$folder" -j$((jobs + 1)) -k check "$@"
+  start_group "$work/$name.log" make_check "$folder" "$list"
+  wait_group
   while IFS= read -r trs; do
     n=$((n + 1))
     test="$name: $(basename "$trs" .trs)"
@@ -197,48 +210,21 @@ races() {
   done
 }
 
-# Set PYTHON: a virtual environment with VTK and the modules of plot.py from PyPI, or, without PyPI, the
-# system's Python with packages from apt.
-python_environment() {
-  local folder=$work/python
-  PYTHON=$folder/bin/python
-  if has_modules vtk h5py matplotlib scipy; then return 0; fi
-  optional have_venv python3 python3-venv
-  say 'pip install vtk h5py matplotlib scipy mpi4py ruff'
-  if ! python_from_pypi "$folder" >"$work/python.log" 2>&1; then
-    rm -rf "$folder"
-    say "without PyPI: $(tail -n 1 "$work/python.log")"
-    PYTHON=python3
-    if ! have_plots; then
-      PYTHON=/usr/bin/python3
-      optional have_plots python3-h5py python3-matplotlib python3-scipy
-    fi
+# Install packages from PyPI into a virtual environment: VTK and the modules of plot.py, mpi4py for tests/api/python.sh,
+# and, for tests/scripts/packages.sh, ReFrame and EasyBuild. Fails without the modules of plot.py.
+pypi_packages() {
+  if ! has_modules vtk h5py matplotlib scipy; then
+    rm -rf "$work/python"
+    python3 -m venv "$work/python"
+    pip_install vtk h5py matplotlib scipy
   fi
+  has_modules mpi4py || pip_install mpi4py || true
+  # Its output differs between versions, so the version is fixed.
+  [[ -x $work/python/bin/ruff ]] || pip_install ruff==0.17.6 || true
+  [[ -x $work/python/bin/reframe ]] || pip_install reframe-hpc || true
+  [[ -x $work/python/bin/eb ]] || pip_install easybuild-framework easybuild-easyblocks || true
 }
-python_from_pypi() {
-  local pip=(timeout 300 "$1/bin/python" -m pip install --quiet --disable-pip-version-check)
-  rm -rf "$1"
-  python3 -m venv "$1" && "${pip[@]}" vtk h5py matplotlib scipy && has_modules vtk h5py matplotlib scipy || return 1
-  # For tests/api/python.sh.
-  "${pip[@]}" mpi4py || true
-  # Output differs between versions, so the version is fixed.
-  "${pip[@]}" ruff==0.17.6 || true
-}
-
-# Install ReFrame and EasyBuild, for tests/scripts/packages.sh, into the same environment and set REFRAME.
-reframe_environment() {
-  if pip_install reframe reframe-hpc; then export REFRAME=$work/python/bin/reframe; fi
-}
-easybuild_environment() { pip_install eb easybuild-framework easybuild-easyblocks || true; }
-# pip_install COMMAND PACKAGE...: install packages that have COMMAND.
-pip_install() {
-  local folder=$work/python command=$1
-  shift
-  [[ ! -x $folder/bin/$command ]] || return 0
-  say "pip install $*"
-  timeout 300 "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@" \
-    >"$work/$command.log" 2>&1 || { say "without $*: $(tail -n 1 "$work/$command.log")" && return 1; }
-}
+pip_install() { timeout 300 "$work/python/bin/python" -m pip install --quiet --disable-pip-version-check "$@"; }
 
 # Debian's packages of Lmod and Environment Modules conflict: unpack the latter and use its script.
 environment_modules() {
@@ -259,8 +245,6 @@ has_modules() {
   local list="$*"
   "$PYTHON" -c "import ${list// /, }" 2>/dev/null
 }
-have_plots() { has_modules h5py matplotlib scipy; }
-have_venv() { python3 -c 'import venv, ensurepip' 2>/dev/null; }
 
 python_style() {
   local ruff=$work/python/bin/ruff
@@ -324,55 +308,74 @@ if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
 mkdir -p "$work"
 install_requirements
 
-# optional CHECK PACKAGE...: install packages if CHECK fails. Without them, some stages or tests skip.
-optional() {
-  local check=$1
-  shift
-  $check || apt_install "$@" || say "without $*: $why"
-}
-optional 'have_command valgrind' valgrind
-optional 'have_command h5diff' hdf5-tools
-optional 'have_command clang-format-14' clang-format-14
+# Requirements of some stages and tests, which skip without them, in the form of `requirements`.
+have_lmod() { compgen -G '/usr/share/lmod/*/libexec/lmod' >/dev/null; }
+have_hwloc() { have_command hwloc-bind && have_command lstopo-no-graphics; }
+have_petsc() { pkg-config --exists PETSc 2>/dev/null; }
 have_serial_hdf5() { pkg-config --exists hdf5-serial 2>/dev/null; }
-python_environment
+# Conflicts with python3-vtk9.
+have_paraview() { have_command pvpython && have_command xvfb-run; }
+have_slurm() { have_command sbatch && PATH=$PATH:/usr/sbin have_command munged; }
+optional='
+  have_command valgrind        | valgrind
+  have_command h5diff          | hdf5-tools
+  have_command clang-format-14 | clang-format-14
+  have_command shellcheck      | shellcheck
+  have_command patch           | patch
+  have_command cmake           | cmake
+  have_command gfortran        | gfortran
+  have_command jube            | jube
+  have_lmod                    | lmod
+  have_command tclsh           | tcl
+  have_hwloc                   | hwloc-nox
+  test -d /usr/include/hypre   | libhypre-dev
+  have_petsc                   | petsc-dev
+'
+[[ $quick == yes ]] || optional+='
+  have_paraview                | paraview python3-paraview xvfb xauth libgl1-mesa-dri
+  have_slurm                   | slurm-wlm munge
+  have_command clang           | clang
+  have_serial_hdf5             | libhdf5-dev
+'
+# install_optional TABLE: install the packages of all checks that fail; one by one, if that is impossible.
+install_optional() {
+  local line packages
+  packages=$(missing_packages "$1" | tr '\n' ' ')
+  [[ -n $packages ]] || return 0
+  say "installing $packages"
+  # shellcheck disable=SC2086 # split into words
+  apt_install $packages || while read -r line; do
+    # shellcheck disable=SC2086
+    apt_install $line || say "without $line: $why"
+  done < <(missing_packages "$1")
+}
+
+have_venv() { python3 -c 'import venv, ensurepip' 2>/dev/null; }
+install_optional 'have_venv | python3 python3-venv'
+PYTHON=$work/python/bin/python
 export PYTHON
+say 'installing from PyPI meanwhile'
+start_group "$work/python.log" pypi_packages
+install_optional "$optional"
+[[ -n ${MODULES_CMD-} ]] || environment_modules
+if [[ $quick == no ]] && have_command clang; then
+  # The names of these packages include the version of clang.
+  version=$(clang --version | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
+  install_optional "
+    have_fuzzer           | libclang-rt-$version-dev
+    have_thread_sanitizer | libomp-$version-dev"
+fi
+wait_group
+if ((group_rc != 0)); then
+  say "without PyPI: $(tail -n 1 "$work/python.log")"
+  have_plots() { has_modules h5py matplotlib scipy; }
+  PYTHON=python3
+  have_plots || PYTHON=/usr/bin/python3
+  install_optional 'have_plots | python3-h5py python3-matplotlib python3-scipy'
+fi
+if [[ -z ${REFRAME-} && -x $work/python/bin/reframe ]]; then export REFRAME=$work/python/bin/reframe; fi
 # Without this, ReFrame would build the program again.
 export PACKAGES_BUILD=no
-# For tests/scripts/tutorial.sh.
-optional 'have_command patch' patch
-# For installcheck.
-optional 'have_command cmake' cmake
-# For tests/api/fortran.sh and installcheck.
-optional 'have_command gfortran' gfortran
-# For tests/scripts/packages.sh and packages_fom.sh.
-optional 'have_command jube' jube
-have_lmod() { compgen -G '/usr/share/lmod/*/libexec/lmod' >/dev/null; }
-optional have_lmod lmod
-optional 'have_command tclsh' tcl
-optional 'have_command shellcheck' shellcheck
-# For scripts/bind-report.
-have_hwloc() { have_command hwloc-bind && have_command lstopo-no-graphics; }
-optional have_hwloc hwloc-nox
-# For scripts/compare.
-have_petsc() { pkg-config --exists PETSc 2>/dev/null; }
-optional '[ -d /usr/include/hypre ]' libhypre-dev
-optional have_petsc petsc-dev
-[[ -n ${MODULES_CMD-} ]] || environment_modules
-[[ -n ${REFRAME-} ]] || reframe_environment
-easybuild_environment
-if [[ $quick == no ]]; then
-  # Conflicts with python3-vtk9.
-  have_paraview() { have_command pvpython && have_command xvfb-run; }
-  optional have_paraview paraview python3-paraview xvfb xauth libgl1-mesa-dri
-  have_slurm() { have_command sbatch && PATH=$PATH:/usr/sbin have_command munged; }
-  optional have_slurm slurm-wlm munge
-  optional 'have_command clang' clang
-  # The name of libFuzzer's package includes the version of clang.
-  version=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
-  [[ -z $version ]] || optional have_fuzzer "libclang-rt-$version-dev"
-  [[ -z $version ]] || optional have_thread_sanitizer "libomp-$version-dev"
-  optional have_serial_hdf5 libhdf5-dev
-fi
 
 stage format "$top/scripts/check-format.sh"
 stage includes "$top/scripts/check-includes.sh"
@@ -394,8 +397,8 @@ fi
 # Without -g: tests are linked faster.
 CFLAGS=-O3 stage build main_build "${cuda[@]}"
 # shellcheck disable=SC2016 # make variable
-if [[ $quick == yes ]]; then tests=('TESTS=$(QUICK_TESTS)'); else tests=(); fi
-[[ $stage_rc != 0 ]] || harness tests "$work/main" "${tests[@]}"
+if [[ $quick == yes ]]; then tests='$(QUICK_TESTS)'; else tests='$(LONG_SHELL) $(QUICK_TESTS)'; fi
+[[ $stage_rc != 0 ]] || harness tests "$work/main" "$tests"
 if [[ $quick == no ]]; then
   # Serial HDF5, with which only rank 0 writes.
   if have_serial_hdf5; then hdf5=(--with-hdf5=serial); else hdf5=(); fi
@@ -404,7 +407,7 @@ if [[ $quick == no ]]; then
   # only: guard memory has no red zones for ASan and doubles the time.
   # shellcheck disable=SC2016 # make variable
   [[ $stage_rc != 0 ]] || FIXTURE_BACKEND=cpu harness sanitizer-tests "$work/sanitizers" \
-    TESTS='$(filter-out tests/cli/bench.sh tests/cli/cli.sh tests/cli/dry_run.sh tests/cycle/cycle_krylov tests/fault/fault_divergence.sh tests/golden/golden.sh tests/mpi/mpi_agglomeration.sh tests/mpi/mpi_bit_identical.sh tests/op/op_alpha tests/op/op_cpu_passes tests/op/op_fused_% tests/op/op_one_exchange tests/parity/parity_guard.sh tests/unit/unit_roofline,$(FAST_TESTS))'
+    '$(filter-out tests/cli/bench.sh tests/cli/cli.sh tests/cli/dry_run.sh tests/cycle/cycle_krylov tests/fault/fault_divergence.sh tests/golden/golden.sh tests/mpi/mpi_agglomeration.sh tests/mpi/mpi_bit_identical.sh tests/op/op_alpha tests/op/op_cpu_passes tests/op/op_fused_% tests/op/op_one_exchange tests/parity/parity_guard.sh tests/unit/unit_roofline,$(FAST_TESTS))'
   [[ $stage_rc != 0 ]] || stage sanitizer-passes sanitizer_passes
   stage races races
   stage fuzz fuzz

@@ -107,15 +107,15 @@ requirements='
   have_hdf5                | libhdf5-openmpi-dev
 '
 
-# Print the packages of all requirements that fail.
+# missing_packages [TABLE]: print the packages of all requirements in the table that fail.
 missing_packages() {
-  local check packages
+  local check packages table=${1-$requirements}
   while IFS='|' read -r check packages; do
     [[ -n ${check// /} ]] || continue
     # Without a compiler, headers cannot be found: their packages count as missing.
     # shellcheck disable=SC2086 # split into words
     $check || echo $packages
-  done <<<"$requirements"
+  done <<<"$table"
 }
 
 # Install packages with apt-get. On failure, return false and set `why`. No package is removed, even
