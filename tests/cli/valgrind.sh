@@ -20,12 +20,10 @@ clean() {
 }
 
 clean 0 1 4 1 --verify-only --operator=fv4 --boundary=periodic --csv="$dir/out.csv"
-clean 0 1 4 8 --verify-only --smoother=symgs --rtol=1e-3 --cycle=v --levels-breakdown
-clean 0 1 4 1 --verify-only --operator=7pt --krylov=cg --rtol=1e-3
+clean 0 1 4 1 --verify-only --operator=7pt --smoother=symgs --cycle=v --krylov=cg --rtol=1e-3 --levels-breakdown
 clean 0 1 --dry-run --ranks=1000 4 8
 clean 2 1 4 1 --smother=gsrb
 clean 3 1 4 1 --csv="$dir/no/out.csv"
 clean 4 1 10 1000
 have_mpi || exit 0
-clean 0 2 4 4 --verify-only --smoother=chebyshev
-clean 0 2 4 4 --verify-only --operator=fv4 --equation=helmholtz --csv="$dir/out.csv"
+clean 0 2 4 4 --verify-only --equation=helmholtz --smoother=chebyshev --csv="$dir/out.csv"

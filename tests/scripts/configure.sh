@@ -5,13 +5,34 @@
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 test ! -e "$abs_top_srcdir/config.status" || skip_test 'the source folder itself is configured'
 
-# refuses PATTERN ARG...: configure with ARGs must fail with one line of error that matches PATTERN.
-refuses() {
-  local pattern=$1
+# takes NAME=VALUE CONFIGURE-ARG...: configure must succeed, with the variable in the Makefile. MPIEXEC and CFLAGS of
+# the test's environment are unset.
+takes() {
+  local wanted=$1
   shift
   checks=$((checks + 1))
-  mkdir -p "$dir/build"
-  if (cd "$dir/build" && "$abs_top_srcdir/configure" --without-mpi --quiet "$@") >"$dir/out" 2>&1; then
+  if (cd "$dir/build" && unset MPIEXEC CFLAGS && "$abs_top_srcdir/configure" --quiet "$@") >"$dir/out" 2>&1; then
+    grep -qxF -- "${wanted%%=*} = ${wanted#*=}" "$dir/build/Makefile" ||
+      complain "configure $*: not $wanted but $(grep "^${wanted%%=*} = " "$dir/build/Makefile")"
+  else
+    complain "configure $*: $(tail -n 3 "$dir/out")"
+  fi
+}
+
+mkdir "$dir/build"
+plain=(--without-cuda --without-hdf5 --without-jansson)
+# --disable-FEATURE equals the default.
+takes 'CFLAGS=-O3 -g' "${plain[@]}" --without-mpi --disable-sanitizers --disable-fuzzer --cache-file="$dir/cache"
+
+# refuses PATTERN ARG...: configure with ARGs must fail with one line of error that matches PATTERN. Results of other
+# checks come from the first run; configure does not use them with other variables.
+refuses() {
+  local pattern=$1 cache=("--cache-file=$dir/cache")
+  shift
+  checks=$((checks + 1))
+  if [[ $* == *NVCC=* ]]; then cache=(); fi
+  if (cd "$dir/build" && unset MPIEXEC CFLAGS && "$abs_top_srcdir/configure" --without-mpi --quiet "${cache[@]}" "$@") \
+    >"$dir/out" 2>&1; then
     complain "configure $* succeeded"
   fi
   grep -c '^configure: error: ' "$dir/out" | grep -qx 1 || complain "configure $*: $(cat "$dir/out")"
@@ -45,24 +66,6 @@ refuses '--with-cuda=yes: cannot compile and link a CUDA program' --with-cuda --
 for part in cupti nccl nvrtc; do
   refuses "--with-$part=/nowhere: .*CUDA is needed too\$" --without-cuda --with-$part=/nowhere
 done
-
-# takes NAME=VALUE CONFIGURE-ARG...: configure must succeed, with the variable in the Makefile. MPIEXEC and CFLAGS of
-# the test's environment are unset.
-takes() {
-  local wanted=$1
-  shift
-  checks=$((checks + 1))
-  if (cd "$dir/build" && unset MPIEXEC CFLAGS && "$abs_top_srcdir/configure" --quiet "$@") >"$dir/out" 2>&1; then
-    grep -qxF -- "${wanted%%=*} = ${wanted#*=}" "$dir/build/Makefile" ||
-      complain "configure $*: not $wanted but $(grep "^${wanted%%=*} = " "$dir/build/Makefile")"
-  else
-    complain "configure $*: $(tail -n 3 "$dir/out")"
-  fi
-}
-
-plain=(--without-cuda --without-hdf5 --without-jansson)
-# --disable-FEATURE equals the default.
-takes 'CFLAGS=-O3 -g' "${plain[@]}" --without-mpi --disable-sanitizers --disable-fuzzer
 
 # The launcher comes from the folder of --with-mpi, which may be relative.
 if command -v mpicc >/dev/null; then
