@@ -107,15 +107,15 @@ requirements='
   have_hdf5                | libhdf5-openmpi-dev
 '
 
-# missing_packages [TABLE]: print the packages of all requirements in the table that fail.
+# missing_packages TABLE: print the packages of all requirements in the table that fail.
 missing_packages() {
-  local check packages table=${1-$requirements}
+  local check packages
   while IFS='|' read -r check packages; do
     [[ -n ${check// /} ]] || continue
     # Without a compiler, headers cannot be found: their packages count as missing.
     # shellcheck disable=SC2086 # split into words
     $check || echo $packages
-  done <<<"$table"
+  done <<<"$1"
 }
 
 # Install packages with apt-get. On failure, return false and set `why`. No package is removed, even
@@ -153,12 +153,12 @@ apt_install() {
 # Install all missing requirements, or die with one line that names them.
 install_requirements() {
   local packages
-  packages=$(missing_packages | tr '\n' ' ')
+  packages=$(missing_packages "$requirements" | tr '\n' ' ')
   [[ -n $packages ]] || return 0
   say "installing $packages"
   # shellcheck disable=SC2086
   apt_install $packages || die "cannot install the missing packages: $packages($why)"
-  packages=$(missing_packages | tr '\n' ' ')
+  packages=$(missing_packages "$requirements" | tr '\n' ' ')
   [[ -z $packages ]] || die "still missing after the installation: $packages"
 }
 

@@ -47,7 +47,7 @@ count_at_end rm -rf "$dir"
 
 build=$top/build/gpu
 mkdir -p "$build"
-missing=$(missing_packages | tr '\n' ' ')
+missing=$(missing_packages "$requirements" | tr '\n' ' ')
 [[ -z $missing ]] || say "not installed: $missing"
 nvcc_path >/dev/null || die 'no nvcc in PATH or /usr/local/cuda/bin'
 # shellcheck disable=SC2086 # arguments are words
