@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2154
 # fault_flips: a flipped bit in an input file is either refused with one error line or leaves the result bit-identical.
-# FLIPS random bits (default 350) are spread over dumps (double, float, compressed, of user-defined problems),
+# FLIPS random bits (default 240) are spread over dumps (double, float, compressed, of user-defined problems),
 # coefficients and right-hand sides with checksums, and decks. SEED selects the bits. A deck has no checksum: a flip may
 # make another valid deck, whose settings --print-config shows. Skips without HDF5.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 need_feature HDF5
-flips=${FLIPS:-350} seed=${SEED:-1}
+flips=${FLIPS:-240} seed=${SEED:-1}
 cpu_only
 cd "$dir"
 
