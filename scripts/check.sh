@@ -79,9 +79,9 @@ stage() {
   esac
 }
 
-# make_check FOLDER LIST: run the tests of LIST, a word of make. Tests of many ranks run first and alone: ranks that wait
-# keep asking for a core, and beside other tests they take ten times as long. Then one job more than cores, because cores
-# idle while ranks start and end.
+# make_check FOLDER LIST: run the tests of LIST, an expression of make. Tests of many ranks run first, one at a time:
+# waiting ranks keep asking for a core, so beside other tests they take ten times as long. The others run in one job more
+# than there are cores, because cores idle while ranks start and end.
 make_check() {
   local folder=$1 list=$2 rc=0
   "${no_aslr[@]}" make -C "$folder" -k check TESTS="\$(filter tests/mpi/%,$list)" || rc=$?
@@ -158,9 +158,11 @@ fuzz() {
   # 20 minutes per input: on a busy machine any input can take long.
   local common=(-error_exitcode=1 -artifact_prefix="$work/" -print_final_stats=1)
   "${no_aslr[@]}" "$work/fuzz/tests/fuzz/fuzz_params" "${common[@]}" -max_total_time="$seconds" \
-    "$work/corpus" "$top/inputs" &
+    "$work/corpus" "$top/inputs" >"$work/fuzz-params.log" 2>&1 &
   params=$!
-  "${no_aslr[@]}" "$work/fuzz/tests/fuzz/fuzz_api" "${common[@]}" -max_total_time=$((seconds / 2)) -max_len=400 \
+  # Also wait for it if another target fails.
+  trap wait EXIT
+  "${no_aslr[@]}" "$work/fuzz/tests/fuzz/fuzz_api" "${common[@]}" -max_total_time=$(((seconds + 1) / 2)) -max_len=400 \
     "$work/corpus-api"
   if [[ $hdf5 == serial ]]; then
     # Start from valid files. -close_fd_mask=2 drops the program's error messages.
@@ -169,10 +171,10 @@ fuzz() {
       --dump-fields=u,f,beta_i,beta_j,beta_k
     "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$work/corpus-restart/u.hdf" --dump-fields=u
     LSAN_OPTIONS=suppressions=$top/tests/lib/lsan.supp:print_suppressions=0 FUZZ_GOOD=$good \
-      "${no_aslr[@]}" "$work/fuzz/tests/fuzz/fuzz_restart" "${common[@]}" -max_total_time=$((seconds / 2)) \
+      "${no_aslr[@]}" "$work/fuzz/tests/fuzz/fuzz_restart" "${common[@]}" -max_total_time=$(((seconds + 1) / 2)) \
       -max_len=200000 -close_fd_mask=2 "$work/corpus-restart"
   fi
-  wait "$params"
+  wait "$params" || { tail -n 60 "$work/fuzz-params.log" && exit 1; }
 }
 
 # Passes in strips of one size: with all sizes the test takes a minute. Other tests look for leaks.
@@ -220,14 +222,18 @@ pypi_packages() {
     rm -rf "$work/python"
     python3 -m venv "$work/python"
     pip_install vtk h5py matplotlib scipy
+    has_modules vtk h5py matplotlib scipy || { echo 'VTK or a module of plot.py cannot be imported' && exit 1; }
   fi
-  has_modules mpi4py || pip_install mpi4py || true
+  has_modules mpi4py || pip_install mpi4py || echo 'without mpi4py'
   # Its output differs between versions, so the version is fixed.
-  [[ -x $work/python/bin/ruff ]] || pip_install ruff==0.17.6 || true
-  [[ -x $work/python/bin/reframe ]] || pip_install reframe-hpc || true
-  [[ -x $work/python/bin/eb ]] || pip_install easybuild-framework easybuild-easyblocks || true
+  [[ -x $work/python/bin/ruff ]] || pip_install ruff==0.17.6 || echo 'without ruff'
+  [[ -x $work/python/bin/reframe ]] || pip_install reframe-hpc || echo 'without ReFrame'
+  [[ -x $work/python/bin/eb ]] || pip_install easybuild-framework easybuild-easyblocks || echo 'without EasyBuild'
 }
-pip_install() { timeout 300 "$work/python/bin/python" -m pip install --quiet --disable-pip-version-check "$@"; }
+# --foreground keeps pip in the group that end_group ends.
+pip_install() {
+  timeout --foreground 300 "$work/python/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
+}
 
 # Debian's packages of Lmod and Environment Modules conflict: unpack the latter and use its script.
 environment_modules() {
@@ -311,12 +317,12 @@ if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
 mkdir -p "$work"
 install_requirements
 
-# Requirements of some stages and tests, which skip without them, in the form of `requirements`.
+# What only some stages and tests need; they skip without it. Same form as requirements in common.sh.
 have_lmod() { compgen -G '/usr/share/lmod/*/libexec/lmod' >/dev/null; }
 have_hwloc() { have_command hwloc-bind && have_command lstopo-no-graphics; }
 have_petsc() { pkg-config --exists PETSc 2>/dev/null; }
 have_serial_hdf5() { pkg-config --exists hdf5-serial 2>/dev/null; }
-# Conflicts with python3-vtk9.
+# The package paraview conflicts with python3-vtk9.
 have_paraview() { have_command pvpython && have_command xvfb-run; }
 have_slurm() { have_command sbatch && PATH=$PATH:/usr/sbin have_command munged; }
 optional='
@@ -340,7 +346,7 @@ optional='
   have_command clang           | clang
   have_serial_hdf5             | libhdf5-dev
 '
-# install_optional TABLE: install the packages of all checks that fail; one by one, if that is impossible.
+# install_optional TABLE: install the packages of all checks that fail: together, or one by one if that fails.
 install_optional() {
   local line packages
   packages=$(missing_packages "$1" | tr '\n' ' ')
@@ -357,7 +363,7 @@ have_venv() { python3 -c 'import venv, ensurepip' 2>/dev/null; }
 install_optional 'have_venv | python3 python3-venv'
 PYTHON=$work/python/bin/python
 export PYTHON
-say 'installing from PyPI meanwhile'
+say 'installing from PyPI in the background'
 start_group "$work/python.log" pypi_packages
 install_optional "$optional"
 [[ -n ${MODULES_CMD-} ]] || environment_modules
@@ -369,6 +375,7 @@ if [[ $quick == no ]] && have_command clang; then
     have_thread_sanitizer | libomp-$version-dev"
 fi
 wait_group
+while IFS= read -r line; do say "$line (${work#"$top"/}/python.log)"; done < <(grep '^without ' "$work/python.log")
 if ((group_rc != 0)); then
   say "without PyPI: $(tail -n 1 "$work/python.log")"
   have_plots() { has_modules h5py matplotlib scipy; }
@@ -400,7 +407,7 @@ fi
 # Without -g: tests are linked faster.
 CFLAGS=-O3 stage build main_build "${cuda[@]}"
 # shellcheck disable=SC2016 # make variable
-if [[ $quick == yes ]]; then tests='$(QUICK_TESTS)'; else tests='$(LONG_SHELL) $(QUICK_TESTS)'; fi
+if [[ $quick == yes ]]; then tests='$(QUICK_TESTS)'; else tests='$(ALL_TESTS)'; fi
 [[ $stage_rc != 0 ]] || harness tests "$work/main" "$tests"
 if [[ $quick == no ]]; then
   # Serial HDF5, with which only rank 0 writes.
@@ -410,7 +417,7 @@ if [[ $quick == no ]]; then
   # only: guard memory has no red zones for ASan and doubles the time.
   # shellcheck disable=SC2016 # make variable
   [[ $stage_rc != 0 ]] || FIXTURE_BACKEND=cpu harness sanitizer-tests "$work/sanitizers" \
-    '$(filter-out tests/cli/bench.sh tests/cli/cli.sh tests/cli/dry_run.sh tests/cycle/cycle_krylov tests/fault/fault_divergence.sh tests/golden/golden% tests/mpi/mpi_agglomeration.sh tests/mpi/mpi_bit_identical.sh tests/op/op_alpha tests/op/op_cpu_passes tests/op/op_deferred_guess tests/op/op_fused_% tests/op/op_one_exchange tests/parity/parity_% tests/unit/unit_pieces tests/unit/unit_roofline,$(FAST_TESTS))'
+    '$(filter-out tests/cli/bench.sh tests/cli/cli.sh tests/cli/dry_run.sh tests/cycle/cycle_krylov tests/fault/fault_divergence.sh tests/golden/golden% tests/mpi/mpi_agglomeration.sh tests/mpi/mpi_bit_identical.sh tests/op/op_alpha tests/op/op_cpu_passes tests/op/op_deferred_guess tests/op/op_fused_% tests/op/op_one_exchange tests/parity/parity_% tests/unit/unit_roofline,$(FAST_TESTS))'
   [[ $stage_rc != 0 ]] || stage sanitizer-passes sanitizer_passes
   stage races races
   stage fuzz fuzz

@@ -1,4 +1,4 @@
-/* Loops of the test fixture over backends, grids and options. */
+/* Backends of the test fixture, its begin and end, and loops over backends, grids and options. */
 #include "base/log.h"
 #include "device/device_select.h"
 #include "tests/lib/fixture.h"

@@ -25,7 +25,7 @@ plain=(--without-cuda --without-hdf5 --without-jansson)
 takes 'CFLAGS=-O3 -g' "${plain[@]}" --without-mpi --disable-sanitizers --disable-fuzzer --cache-file="$dir/cache"
 
 # refuses PATTERN ARG...: configure with ARGs must fail with one line of error that matches PATTERN. Results of other
-# checks come from the first run; configure does not use them with other variables.
+# checks come from the cache of the first run, except with NVCC=...: configure refuses a cache of other variables.
 refuses() {
   local pattern=$1 cache=("--cache-file=$dir/cache")
   shift
