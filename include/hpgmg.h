@@ -105,11 +105,13 @@ typedef struct {
 typedef struct hpgmg_solver hpgmg_solver_t;
 
 /** Takes a message: one line, without line break. It ends with the rank if several ranks may
- *  report it. The function must not call the library. */
+ *  report it. The library calls the function at the end of the call that has the message. The
+ *  function must not call the library, and must return: no longjmp, no C++ exception. */
 typedef void (*hpgmg_log_t)(void *data, const char *text);
 
 /** Allocates memory for cells of levels: on the host, or with gpu = 1 on the current GPU, where any
- *  stream may use it at once. Neither this function nor the one below may call the library.
+ *  stream may use it at once. Neither this function nor the one below may call the library, and
+ *  both must return: a longjmp or a C++ exception leaves the library locked.
  *  @return multiple of 256 bytes; NULL: there is no memory */
 typedef void *(*hpgmg_allocate_t)(void *data, size_t bytes, int gpu);
 
@@ -123,22 +125,25 @@ typedef struct {
   int32_t cells[3];         /**< cells of the grid in i, j and k; all 0: the words have the size */
   const double *faces[3];   /**< positions of the cells[d] + 1 faces of each axis, increasing, for
                                  cells of any widths; all three, the same on every rank, and without
-                                 --lengths. NULL: equal widths. Copied */
+                                 --lengths, --spacing and --stretch. NULL: equal widths. Copied */
   int32_t n_boxes;          /**< of this rank; 0: none, or on one rank the whole grid */
   const hpgmg_box_t *boxes; /**< The boxes of all ranks are disjoint and cover the grid. Copied */
   const char *words;        /**< options as on the command line of hpgmg-fv, separated by blanks:
-                                 "--operator=7pt --lengths=1,1,4 --boundary=neumann --rtol=1e-10". Options
-                                 of files are refused, those of the benchmark are ignored. NULL: none */
+                                 "--operator=7pt --lengths=1,1,4 --boundary=neumann --rtol=1e-10". The
+                                 last of two equal options counts. Options of files and of the
+                                 benchmark are refused, and those that contradict members of this
+                                 struct. NULL: none */
   int varying_alpha;        /**< alpha is an array */
   int guess;                /**< hpgmg_solve starts from the values of u, with V-cycles */
   int32_t cycles;           /**< > 0: hpgmg_solve does this number of cycles, for any residual; not
-                                 with --krylov=cg. 0: cycles until --rtol */
+                                 with --krylov=cg or a smaller --max-cycles. 0: cycles until --rtol */
   const void *comm; /**< const MPI_Comm *, duplicated; needs MPI_THREAD_FUNNELED. NULL: this process
                          alone. If MPI is not initialized, the library does it */
   const int32_t *comm_f; /**< a communicator of Fortran, instead of comm */
   void *stream;    /**< cudaStream_t: arrays in GPU memory are used after the work enqueued on it.
                         NULL: the default stream */
-  hpgmg_log_t log; /**< gets errors and warnings; NULL: none */
+  hpgmg_log_t log; /**< gets errors and warnings; with --quiet no warnings, with --verbose more.
+                      NULL: none */
   void *log_data;
   hpgmg_allocate_t allocate; /**< for most of the memory: that of levels, without messages, and not
                                   with --memory=unified; the library does not ask then whether it

@@ -61,13 +61,6 @@ static bool forget(const hpgmg_solver_t *s) {
 /* --- messages and the world of a call ------------------------------------------------------------
  */
 
-static void take_line(void *data, const char *text) {
-  hpgmg_solver_t *s = data;
-  const char *const error = strstr(text, "error: ");
-  if (error && !s->error[0]) snprintf(s->error, sizeof s->error, "%s", error + strlen("error: "));
-  if (s->log) s->log(s->log_data, text);
-}
-
 /* What the calling thread had before. */
 typedef struct {
   mg_log_t *log;
@@ -150,17 +143,31 @@ static mg_status_t check_usable(const hpgmg_solver_t *s) {
 /* --- creation and destruction --------------------------------------------------------------------
  */
 
+/* Nothing else can be read from options of another size. */
+static mg_status_t check_size(const hpgmg_options_t *o) {
+  if (o->size == sizeof *o) return MG_OK;
+  return mg_error(MG_ERR_USAGE,
+                  "the options have %zu bytes, but this version of libhpgmg has %zu; compile with "
+                  "its hpgmg.h",
+                  o->size, sizeof *o);
+}
+
+/* Ranks may have loaded different libraries. */
+static mg_status_t compare_versions(void) {
+  char version[32] = PACKAGE_VERSION;
+  MG_TRY(mg_comm_broadcast(mg_comm_world(), version, sizeof version));
+  return mg_comm_agree(strcmp(version, PACKAGE_VERSION) == 0
+                           ? MG_OK
+                           : mg_error(MG_ERR_USAGE, "rank %d has libhpgmg %s, but rank 0 has %s",
+                                      mg_comm_rank(mg_comm_world()), PACKAGE_VERSION, version));
+}
+
 static mg_status_t attach(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   MG_TRY(mg_comm_attach(o->comm, o->comm_f, &s->comm));
   (void)mg_comm_enter(s->comm);
   s->messages.rank = mg_comm_rank(s->comm);
   s->messages.n_ranks = mg_comm_size(s->comm);
-  return mg_comm_agree(o->size == sizeof *o
-                           ? MG_OK
-                           : mg_error(MG_ERR_USAGE,
-                                      "the options have %zu bytes, but this version of libhpgmg "
-                                      "has %zu; compile with its hpgmg.h",
-                                      o->size, sizeof *o));
+  return compare_versions();
 }
 
 hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solver_t **solver) {
@@ -171,22 +178,23 @@ hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solver_t **sol
   *solver = s;
   if (!s) return HPGMG_NO_MEMORY;
   remember(s);
-  s->log = options->log;
-  s->log_data = options->log_data;
+  if (options->size == sizeof *options) s->log = options->log, s->log_data = options->log_data;
   s->messages = (mg_log_t){.rank = 0,
                            .n_ranks = 1,
                            .level = MG_LOG_NORMAL,
                            .program = "hpgmg",
-                           .line = take_line,
+                           .line = mg_api_take_line,
                            .data = s};
   lock(&turn);
   const before_t before = {mg_log_enter(&s->messages), mg_comm_enter(NULL)};
-  mg_status_t status = check_thread();
+  mg_status_t status = check_size(options);
+  if (status == MG_OK) status = check_thread();
   if (status == MG_OK) status = attach(s, options);
   if (status == MG_OK) status = mg_api_build(s, options);
   device_holders += s->holds_device;
   const hpgmg_status_t result = leave(s, before, status);
   unlock(&turn);
+  mg_api_deliver(mg_api_detach_lines(s));
   return result;
 }
 
@@ -207,8 +215,10 @@ void hpgmg_destroy(hpgmg_solver_t **solver) {
   if (!s->broken) mg_comm_free(s->comm);
   (void)mg_log_enter(before.log);
   unlock(&turn);
+  const mg_api_lines_t lines = mg_api_detach_lines(s);
   free(s);
   *solver = NULL;
+  mg_api_deliver(lines);
 }
 
 /* --- use -----------------------------------------------------------------------------------------
@@ -222,6 +232,7 @@ static before_t begin(hpgmg_solver_t *s) {
 static hpgmg_status_t end(hpgmg_solver_t *s, before_t before, mg_status_t status) {
   const hpgmg_status_t result = leave(s, before, status);
   if (s->holds_device) unlock(&turn);
+  mg_api_deliver(mg_api_detach_lines(s));
   return result;
 }
 

@@ -10,7 +10,7 @@
 #include "run/placement.h"
 #include "solver/problem.h"
 
-enum { MG_API_MESSAGE = 1024 };
+enum { MG_API_MESSAGE = 1024, MG_API_LINE = 3072 };
 
 /* Fields that the caller gives, after beta on the faces normal to 0, 1 and 2. */
 enum {
@@ -28,6 +28,9 @@ struct hpgmg_solver {
   void *log_data;
   char error[MG_API_MESSAGE];
   mg_log_t messages;
+  char *lines;          /* of this call, for `log`; each ends with 0 */
+  size_t lines_size;    /* bytes */
+  bool cells_are_words; /* the words have the size of the grid, not options.cells */
   mg_comm_t *comm;
   mg_params_t params;
   mg_plan_t plan;
@@ -53,6 +56,27 @@ struct hpgmg_solver {
   bool agreed; /* all ranks know the failure */
   bool broken; /* a device or MPI failed, so other ranks may not take part in calls */
 };
+
+/** Take a message, in the terms of the library; the caller gets it at the end of the call, when no
+ *  lock is held. */
+void mg_api_take_line(void *solver, const char *text);
+
+/** The messages of a call, and the function that gets them. */
+typedef struct {
+  hpgmg_log_t log;
+  void *data;
+  char *text;
+  size_t size;
+} mg_api_lines_t;
+mg_api_lines_t mg_api_detach_lines(hpgmg_solver_t *s);
+void mg_api_deliver(mg_api_lines_t lines);
+
+/** Log on rank 0 what all ranks find.
+ *  @return MG_ERR_USAGE */
+mg_status_t mg_api_refuse(const char *why);
+
+/** Parse the words, and compare them with the other options. Collective over the world. */
+MG_MUST_CHECK mg_status_t mg_api_parse(hpgmg_solver_t *s, const hpgmg_options_t *o);
 
 /** Plan and allocate the levels and boxes, with coefficients of 1. Collective over the world. */
 MG_MUST_CHECK mg_status_t mg_api_build(hpgmg_solver_t *s, const hpgmg_options_t *o);

@@ -3,6 +3,7 @@
 #include "tests/api/parts.h"
 #include "tests/lib/fixture.h"
 #include <math.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -21,9 +22,22 @@ static void test_errors(void) {
              {"--rtol=-1", "rtol"},
              {"--json=x", "--json is an option of the program only"},
              {"--energy", "--energy is an option of the program only"},
-             {"--health", "cannot be combined with --health"},
+             {"--health", "--health is an option of the program only"},
              {"--help", "--help is an option"},
-             {"--operator=fv4", "fv4"},
+             {"--dump-levels=0", "--dump-levels is an option of the program only"},
+             {"--input=missing.ini", "--input is an option of the program only"},
+             {"--min-time=1", "--min-time is an option of the program only"},
+             {"-V", "-h and -V are options of the program"},
+             {"--operator=fv4", "options.cells requires --operator=fv2"},
+             {"4 1", "options.cells cannot be combined with LOG2_BOX_DIM"},
+             {"4", "for example: 7 8"},
+             {"4 1 1", "unexpected argument '1'"},
+             {"--cells=9x9x9", "options.cells is 20x17x14, but the words have --cells=9x9x9"},
+             {"--cells=0x9x9", "--cells=0x9x9: out of range"},
+             {"--log2-box-dim=4", "--log2-box-dim is not an option; set options.cells"},
+             {"--size=4", "options.cells sets the grid size"},
+             {"--nothing-like-it", "docs/usage.md lists all options"},
+             {"--smother=gsrb", "did you mean --smoother?"},
              {"stray", "stray"}};
   n_lines = 0;
   for (size_t n = 0; n < sizeof bad / sizeof *bad; n++)
@@ -34,6 +48,18 @@ static void test_errors(void) {
   o = options_of(NULL);
   o.cells[1] = -3;
   refuse_create(o, HPGMG_BAD_ARGUMENT, "-3");
+  o.cells[1] = 0;
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "options.cells=20x0x14: out of range");
+  memset(o.cells, 0, sizeof o.cells);
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "missing; set options.cells");
+  o.words = "--boundary=dirichlet:1";
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "values other than 0, require options.cells");
+  o = options_of("--max-cycles=2");
+  o.cycles = 3;
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "options.cycles is 3, but the words have --max-cycles=2");
+  o = options_of("--cycle=f");
+  o.guess = 1;
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "options.guess needs V-cycles");
   o = options_of(NULL);
   o.varying_alpha = 1;
   refuse_create(o, HPGMG_BAD_ARGUMENT, "--equation=helmholtz");
@@ -69,6 +95,11 @@ static void test_errors(void) {
     o = options_of(NULL);
     o.guess = my_rank == 0;
     refuse_create(o, HPGMG_BAD_ARGUMENT, "guess differs between ranks");
+    o = options_of(my_rank == 0 ? "--rtol=1e-6" : "--rtol=1e-7");
+    refuse_create(o, HPGMG_BAD_ARGUMENT, "differs from that of rank 0: --rtol is 1e-07, not 1e-06");
+    o = options_of(NULL);
+    o.cells[2] += my_rank;
+    refuse_create(o, HPGMG_BAD_ARGUMENT, "options.cells is 20x17x15, not 20x17x14");
     o = options_of(NULL);
     if (my_rank == n_ranks - 1) my_boxes[0].n[1] = 1;
     refuse_create(o, HPGMG_BAD_ARGUMENT, "both have cell (0, 0, 0)");
@@ -121,6 +152,28 @@ static void test_bad_fields(void) {
   refused(s, hpgmg_solve(s, &tiny, u.array, NULL), HPGMG_BAD_ARGUMENT, "max|f| is 1e-70");
   hpgmg_destroy(&s);
   free_part(&u);
+}
+
+static jmp_buf back;
+
+static void jump(void *data, const char *text) {
+  (void)data, (void)text;
+  longjmp(back, 1);
+}
+
+/* A log function that does not return, as after a C++ exception, leaves no lock behind. */
+static void test_jump(void) {
+  static hpgmg_solver_t *s;
+  hpgmg_options_t o = options_of("--smoother=magic");
+  o.log = jump;
+  const bool jumped = setjmp(back) != 0;
+  if (!jumped) CHECK_INT(hpgmg_create(&o, &s), HPGMG_BAD_ARGUMENT);
+  CHECK(jumped || my_rank > 0);
+  CHECK_CONTAINS(hpgmg_error(s), "magic");
+  hpgmg_destroy(&s);
+  o = options_of(NULL);
+  API(hpgmg_create(&o, &s));
+  hpgmg_destroy(&s);
 }
 
 /* The caller's communicator may end before the solver, but not before it is created. */
@@ -213,6 +266,7 @@ int main(int argc, char **argv) {
   test_errors();
   test_bad_values();
   test_bad_fields();
+  test_jump();
   test_freed_communicator();
   test_parallel_region();
   test_reasons();

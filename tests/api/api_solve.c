@@ -373,10 +373,18 @@ static void test_faces(const fixture_backend_t *b) {
   }
   if (u[0].values > 0) CHECK_SAME(values_in(&u[0]), values_in(&u[1]), u[0].values);
   o[1].words = textf("%s --lengths=1,1,1", b->options);
-  refuse_create(o[1], HPGMG_BAD_ARGUMENT, "faces are given; drop");
+  refuse_create(o[1], HPGMG_BAD_ARGUMENT, "options.faces are given; remove --lengths=1,1,1");
   o[1].words = b->options;
   even[1][3] = even[1][2];
   refuse_create(o[1], HPGMG_BAD_ARGUMENT, "faces[2][3] is -0.375");
+  even[1][3] = -0.3125;
+  if (n_ranks > 1) {
+    if (my_rank == n_ranks - 1) even[1][2] = -0.40625;
+    refuse_create(
+        o[1], HPGMG_BAD_ARGUMENT,
+        textf("options.faces[2][2] is -0.40625 on rank %d, but -0.375 on rank 0", n_ranks - 1));
+    even[1][2] = -0.375;
+  }
   o[1].faces[2] = NULL;
   refuse_create(o[1], HPGMG_BAD_ARGUMENT, "faces[2] is NULL");
   free_part(&u[0]), free_part(&u[1]);
