@@ -28,7 +28,7 @@ class ToolError(Exception):
     code: int
 
     def __init__(self, text: str, code: int | None = None):
-        super().__init__(" ".join(text.split()))
+        super().__init__(printable(" ".join(text.split())))
         self.code = self.code if code is None else code
 
 
@@ -38,6 +38,11 @@ class UsageError(ToolError):
 
 class FileError(ToolError):
     code = FILE
+
+
+def printable(text: str) -> str:
+    """Escape line breaks, terminal controls and other characters that cannot be printed."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 # --- output --------------------------------------------------------------------------------------
@@ -168,8 +173,21 @@ def at_path(data, where: str):
 
 
 def read_json(path: str):
-    """Parse a JSON file. Raises FileError, ValueError or RecursionError."""
-    data = json.loads(read_text(path))
+    """Parse a JSON file, which has no key twice and no NaN. Raises FileError, ValueError or
+    RecursionError."""
+
+    def unique(pairs: list) -> dict:
+        data = dict(pairs)
+        if len(data) < len(pairs):
+            keys = [key for key, _ in pairs]
+            raise ValueError(f"the key '{max(keys, key=keys.count)[:40]}' twice")
+        return data
+
+    def refuse(word: str):
+        raise ValueError(f"{word} is no number of JSON")
+
+    text = read_text(path)
+    data = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
     json.dumps(data, ensure_ascii=False).encode()  # reject unpaired surrogates
     return data
 

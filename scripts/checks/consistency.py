@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from checks.command import check_command
 from checks.report import EPS, Result, dim_of, last, n_solves, volume
-from checks.rules import WORDS
 from toolkit import plural
 
 VERSIONS = ("0.1.0",)  # with the results of known-results.csv
@@ -14,6 +14,8 @@ VERSIONS = ("0.1.0",)  # with the results of known-results.csv
 def check_levels(r: Result) -> None:
     """Each level of a cube of boxes halves the level before."""
     before, ranks = [2 * n for n in dim_of(r)], r.get("run.ranks", int)
+    cubes = "lengths" not in r.data["problem"]
+    r.must(not cubes or len(set(before)) == 1, f"problem.dim is {dim_of(r)}, not a cube")
     n_levels = len(r.get("levels", list))
     r.equal("problem.levels", n_levels, "the number of levels is")
     r.equal("levels.0.dim", dim_of(r), "problem.dim is")
@@ -23,7 +25,7 @@ def check_levels(r: Result) -> None:
         r.must(1 <= r.get(f"{at}.ranks", int) <= ranks, f"{at}.ranks is not from 1 to {ranks}")
         place = r.get(f"{at}.backend", str)
         r.must(place in ("cpu", r.get("run.backend", str)), f"{at}.backend is {place[:20]}")
-        if "lengths" in r.data["problem"]:
+        if not cubes:
             continue
         r.must([2 * n for n in dim] == before, f"{at} does not halve the level before")
         cells = r.get(f"{at}.boxes", int) * r.get(f"{at}.box_dim", int) ** 3
@@ -34,6 +36,9 @@ def check_levels(r: Result) -> None:
 def check_grids(r: Result) -> None:
     for s in range(n_solves(r)):
         dim = [n >> s for n in dim_of(r)]
+        if 0 in dim:
+            r.fail(f"problem.dim is {dim_of(r)}, too small for {plural(n_solves(r), 'solve')}")
+            return
         r.equal(f"solves.{s}.dof", volume(dim), "the number of cells is")
         r.equal(f"solves.{s}.h", 1.0 / dim[0], "1/n is")
 
@@ -45,7 +50,6 @@ def check_memory(r: Result) -> None:
     fine = total / ranks * (1.0 - EPS) <= most <= total
     r.must(fine, f"memory.bytes_per_rank_max is {most}, the levels have {total} on {ranks} ranks")
     r.equal("levels.0.backend", r.get("run.backend", str), "run.backend is")
-    r.must(r.get("run.threads", int) >= 1 <= ranks, "run.threads or run.ranks is below 1")
     r.must(r.get("run.idle_ranks", int) < ranks, f"run.idle_ranks is not below {ranks} ranks")
 
 
@@ -88,52 +92,68 @@ def check_times(r: Result, s: int) -> None:
     r.must(fine, f"{at} took {total:g} s, timing.min_time is {seconds:g}")
 
 
+# Most watts of a counter.
+MOST_WATTS = {"gpu": 3e3, "cpu": 3e3, "node": 1e5}
+
+
+def check_part(r: Result, part: str, n: int, window: float | None) -> None:
+    """Energy of the GPUs, CPUs or nodes. Without a number there is a reason."""
+    at, most = f"energy.{part}", MOST_WATTS[part] * r.get(f"energy.{part}.counters", int)
+    joules, idle = r.get(f"{at}.joules", float, None), r.get(f"{at}.idle_watts", float, None)
+    if joules is None:
+        keys = ("joules_per_solve", "dof_per_joule")
+        fine = all(r.get(f"{at}.{key}", float, None) is None for key in keys)
+        r.must(fine and r.get(f"{at}.reason", str, None), f"{at} has no joules and no reason")
+        return
+    if r.get(f"{at}.reason", str, None) is not None or n == 0 or window is None or idle is None:
+        r.fail(f"{at} has joules, but a reason, no solves, no window_seconds or no idle_watts")
+        return
+    r.equal(f"{at}.joules_per_solve", joules / n, "joules / solves is")
+    rate = r.get("solves.0.dof", int) / (joules / n)
+    r.equal(f"{at}.dof_per_joule", rate, "dof / joules is")
+    watts = joules / window
+    r.must(0.5 * idle <= watts <= most, f"{at} has {watts:.4g} W, {idle:.4g} W when idle")
+    r.must(part != "gpu" or r.get("run.backend", str) in GPUS, f"{at} has joules without a GPU")
+    r.get("energy.idle_seconds", float)
+
+
 def check_energy(r: Result) -> None:
     """Energy of the timed solves at h."""
     if r.get("energy", dict, None) is None:
         return
     n, window = r.get("energy.solves", int), r.get("energy.window_seconds", float, None)
     mean = r.get("solves.0.seconds_mean", float, None)
-    if mean is not None:
-        r.equal("energy.solves", r.get("solves.0.solves", int), "solves.0.solves is")
-        fine = window is not None and window >= n * mean * (1 - 1e-9)
-        r.must(fine, f"energy.window_seconds is below {n * mean:g} s, the time of all solves")
-    for part in ("gpu", "cpu", "node"):
-        at = f"energy.{part}"
-        joules, reason = r.get(f"{at}.joules", float, None), r.get(f"{at}.reason", str, None)
-        each = r.get(f"{at}.joules_per_solve", float, None)
-        rate = r.get(f"{at}.dof_per_joule", float, None)
-        if joules is None:
-            r.must(each is rate is None and bool(reason), f"{at} has no joules and no reason")
-            continue
-        fine = joules > 0 < n and reason is None
-        r.must(fine, f"{at}.joules is {joules:g} with {plural(n, 'solve')} and reason {reason}")
-        if fine:
-            r.equal(f"{at}.joules_per_solve", joules / n, "joules / solves is")
-            each = joules / n
-            r.equal(f"{at}.dof_per_joule", r.get("solves.0.dof", int) / each, "dof / joules is")
+    for part in MOST_WATTS:
+        check_part(r, part, n, window)
+    if n == 0 and window is None:  # no counters
+        return
+    least = n * (mean or 0.0)
+    r.equal("energy.solves", r.get("solves.0.solves", int), "solves.0.solves is")
+    fine = mean is not None and window is not None and window >= least * (1 - 1e-9)
+    r.must(fine, f"energy.window_seconds is below {least:g} s, the time of all solves")
 
 
-def check_options(r: Result) -> None:
-    """Options on the command line override a deck, so the report must agree with them."""
-    words = r.get("run.command_line", str).split()
-    given = dict(re.findall(r"^--([a-z-]+)=(.*)$", "\n".join(words), re.M))
-    for name, allowed in WORDS.items():
-        word = r.get(f"problem.{name}", str)
-        r.must(word in allowed, f"problem.{name} is {word[:20]}, not {' or '.join(allowed)}")
-        if name in given:
-            r.equal(f"problem.{name}", given[name], f"the command line has --{name} =")
-    for where in ("problem.smooths", "problem.coarsest", "timing.min_solves", "timing.warmup"):
-        name = where.partition(".")[2].replace("_", "-")
-        if given.get(name, "").isdecimal():
-            r.equal(where, int(given[name]), f"the command line has --{name} =")
-    if "--official" in words:
-        r.equal("timing.official", True, "with --official on the command line it is")
-    elif not any(word.startswith("--input") for word in words):
-        r.equal("timing.official", False, "without --official on the command line it is")
-    if r.get("timing.official", bool):
-        for key, value in (("warmup", 10), ("min_solves", 10), ("min_time", 60.0)):
-            r.equal(f"timing.{key}", value, "--official sets")
+GPUS = ("cuda", "cuda-simple")
+# Most cells per second of a thread and of a GPU, about ten times the fastest ones known.
+MOST_RATE = {"cpu": 1e9, "guard": 1e9, "cuda": 2e11, "cuda-simple": 2e11}
+
+
+def check_machine(r: Result) -> None:
+    """Backend, device, memory, transport and speed belong together."""
+    place, device = r.get("run.backend", str), r.get("run.device", str)
+    has_gpu, ranks = place in GPUS, r.get("run.ranks", int)
+    named = re.fullmatch(r".+, sm_[0-9]+, [0-9]+ SMs(, code for sm_[0-9]+)?", device) is not None
+    fits = named if has_gpu else device.partition(":")[0] == "none"
+    r.must(fits, f"run.device is {device[:60]}, but run.backend is {place}")
+    kind = r.get("memory.kind", str)
+    r.must((kind != "host") == has_gpu, f"memory.kind is {kind}, but run.backend is {place}")
+    transport = r.get("run.transport", str)
+    r.must(has_gpu or transport in ("host", "none"), f"run.transport is {transport} without GPUs")
+    fits = transport != "none" or ranks == 1
+    r.must(fits, f"run.transport is {transport} with {plural(ranks, 'rank')}")
+    most = MOST_RATE[place] * ranks * (1 if has_gpu else r.get("run.threads", int))
+    rate = r.get("solves.0.dof_per_s", float, None) or 0.0
+    r.must(rate <= most, f"solves.0.dof_per_s is {rate:.3g}, too much for this run of {place}")
 
 
 def check_numbers(r: Result) -> None:
@@ -144,7 +164,8 @@ def check_numbers(r: Result) -> None:
         check_history(r, s)
         check_times(r, s)
     check_energy(r)
-    check_options(r)
+    check_machine(r)
+    check_command(r)
     version = r.get("version", str)
     r.must(version in VERSIONS, f"version is {version[:20]}, this program knows {VERSIONS[-1]}")
     r.must(r.get("run.setup_seconds", float) > 0, "run.setup_seconds is not above 0")

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 
+from checks.fields import check_fields
 from checks.report import SIZES, Damaged, Result, dim_of, last, n_solves, shown
 from checks.rules import class_of
 from toolkit import FileError, read_text
@@ -49,6 +50,7 @@ def check_known(r: Result, known: dict[tuple, dict]) -> bool:
 def row_of(r: Result) -> str:
     """The row of a verified report."""
     try:
+        check_fields(r)
         name, problem = class_of(r), r.get("problem", dict)
         if name == "open" or problem["bottom"] != "bicgstab" or n_solves(r) < len(SIZES):
             raise FileError(

@@ -10,8 +10,10 @@ import dataclasses
 import os
 import re
 
+from checks.known import check_alike, known_results
 from checks.report import Damaged, Result, dim_of
 from checks.rules import WORDS, class_of
+from checks.verdict import check
 from toolkit import FileError, plural, read_json
 
 CLASSES = ("official", "double", "mixed")
@@ -24,6 +26,11 @@ NAME = re.compile(
 BANDWIDTHS = ("nominal", "measured")
 # Parts of `energy`, in the order in which they are preferred.
 PARTS = {"gpu": "GPU", "cpu": "CPU", "node": "node"}
+BUILD = re.compile(r"hpgmg-fv (?P<version>[0-9][^ ,]*), commit (?P<commit>[A-Za-z0-9._-]+)")
+
+
+def is_line(text, most: int) -> bool:
+    return isinstance(text, str) and len(text) <= most and text.isprintable()
 
 
 @dataclasses.dataclass
@@ -44,10 +51,9 @@ class Machine:
         texts = {"name": 40, "host": 400, "bandwidth": 400, "contact": 200, "notes": 2000}
         for key, most in texts.items():
             text = getattr(self, key)
-            fine = isinstance(text, str) and len(text) <= most and "|" not in text
-            if not fine or "\n" in text or not (text or key == "notes"):
+            if not is_line(text, most) or "|" in text or not (text or key == "notes"):
                 raise ValueError(f"{key} is not a line of at most {most} characters without |")
-        if not (self.device is None or (isinstance(self.device, str) and self.device)):
+        if not (self.device is None or (is_line(self.device, 400) and self.device)):
             raise ValueError("device is neither null nor the name of a GPU")
         if type(self.devices) is not int or not 1 <= self.devices <= 10**6:
             raise ValueError("devices is not an integer from 1 to 1000000")
@@ -57,10 +63,12 @@ class Machine:
         if self.bandwidth.partition(":")[0] not in BANDWIDTHS:
             raise ValueError(f"bandwidth does not begin with {' or '.join(BANDWIDTHS)}")
         lines = self.build
-        if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        if not isinstance(lines, list) or not all(is_line(line, 4000) for line in lines):
             raise ValueError("build is not a list of lines")
-        if len(lines) < 2 or not re.match(r"hpgmg-fv \d", lines[0]):
-            raise ValueError("build is not the output of hpgmg-fv --version")
+        if len(lines) < 2 or not BUILD.fullmatch(lines[0]):
+            raise ValueError("build is not the output of hpgmg-fv --version with a commit")
+        if lines[0].endswith("-dirty"):
+            raise ValueError("build is dirty: it has changes that no commit has; repeat the runs")
 
 
 def read_machine(path: str) -> Machine:
@@ -111,9 +119,13 @@ class Published:
         for key, value in (("operator", r.data["problem"]["operator"]), ("class", class_of(r))):
             named = self.name[key]
             r.must(value == named, f"the {key} is {value}, but {named} in the name of the file")
-        build = machine.build[0].replace(",", " ").split()[1]
+        build = BUILD.fullmatch(machine.build[0])["version"]
         version = r.data["version"]
         r.must(build == version, f"version is {version}, but build in {self.entry} is of {build}")
+        serial = any(re.fullmatch(r"OpenMP +no.*", line) for line in machine.build)
+        r.must(
+            not serial or r.get("run.threads", int) == 1, "run.threads is above 1 without OpenMP"
+        )
         device = r.get("run.device", str) if self.on_gpus() else None
         wanted, shown = machine.device or "a CPU", device or "a CPU"
         r.must(shown == wanted, f"the device is {shown}, but {wanted} in {self.entry}")
@@ -177,6 +189,18 @@ def published_in(folder: str) -> list[Published]:
         if name not in used:
             raise FileError(f"{os.path.join(folder, 'machines', name)} belongs to no report")
     return found
+
+
+def verify(found: list[Published], wanted: str | None = None) -> list[str]:
+    """Verify all reports, also against each other, their names and machines. Returns the lines of
+    the valid ones, and empty ones."""
+    known = known_results()
+    lines = [check(p.result, known, wanted) for p in found]
+    check_alike([p.result for p in found])
+    for p in found:
+        if not p.result.reasons:
+            p.check()
+    return lines
 
 
 HEAD = (

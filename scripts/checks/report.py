@@ -35,7 +35,7 @@ class Result:
         if self.data.get("dry_run"):
             raise FileError(f"{path} is a plan; use the report of a run without --dry-run")
         schema = self.data.get("schema")
-        if schema != SCHEMA:
+        if type(schema) is not int or schema != SCHEMA:
             raise FileError(
                 f"{path} has schema {str(schema)[:20]}, this program reads {SCHEMA}; use the "
                 "check-result of the version that wrote the report"

@@ -40,9 +40,6 @@ def has_default_smooths(problem: dict) -> bool:
 
 def class_of(r: Result) -> str:
     """The class follows from the parameters."""
-    kinds = {"degree": (int, None), "omega": (float, None), "smooths": (int,)}
-    for key in ("boundary", *WORDS, *kinds):
-        r.get(f"problem.{key}", *kinds.get(key, (str,)))
     problem = r.get("problem", dict)
     standard = (
         problem["equation"] == "poisson"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 
-from checks.report import Result, dim_of, last, n_solves
+from checks.report import SIZES, Result, dim_of, last, n_solves
 from checks.rules import class_of
 
 # Limits on what float rounding may change with --precision=mixed (src/run/verify.h).
@@ -57,6 +57,9 @@ def check_verification(r: Result) -> None:
         if value is not None and mixed:
             r.must(0 <= value <= MAX_ROUNDING, f"{key} is {value:g}, the limit is {MAX_ROUNDING:g}")
         r.must(mixed or value is None, f"{key} is {value} in double precision")
+    has_error = r.get("error", float, None) is not None
+    r.must(has_error == (n_solves(r) == len(SIZES)), "error is not that of h, 2h and 4h")
+    r.must(r.get("checksums", dict, None) is not None, "there are no checksums")
     if class_of(r) == "open":
         return
     for s in range(n_solves(r)):

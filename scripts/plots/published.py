@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from checks.published import CLASSES, PARTS, Published, published_in
-from checks.report import Damaged
+from checks.published import CLASSES, PARTS, Published, published_in, verify
 from plots.common import COLORS, figure, plain, save
 from toolkit import FileError, plural
 
@@ -54,10 +53,14 @@ def draw_panel(ax, found: list[Published], panel: int) -> None:
 
 
 def draw_published(args) -> str:
-    try:
-        return draw_sorted(sorted(published_in(args.files[0]), key=Published.order), args)
-    except Damaged as error:
-        raise FileError(f"{error}; see 'check-result {args.files[0]}'") from None
+    """Draw a folder of valid reports."""
+    folder = args.files[0]
+    found = published_in(folder)
+    verify(found)
+    for p in found:
+        for reason in p.result.reasons[:1]:
+            raise FileError(f"{p.path} is INVALID: {reason}; see 'check-result {folder}'")
+    return draw_sorted(sorted(found, key=Published.order), args)
 
 
 def draw_sorted(found: list[Published], args) -> str:

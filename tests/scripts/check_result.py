@@ -15,18 +15,57 @@ import os
 import random
 import sys
 
-# Changes of these values by 1 or 1 % contradict nothing else in the report.
+# Other values of these contradict nothing else in the report.
 FREE = {
-    "problem": "bottom coefficients rhs",
-    "run": "ranks threads idle_ranks useful_ranks device transport host cpu_below "
-    "agglomerate_below setup_seconds command_line restart",
-    "timing": "warmup min_solves min_time",
+    "problem": "bottom",
+    "run": "ranks threads idle_ranks useful_ranks device host cpu_below agglomerate_below "
+    "setup_seconds command_line",
+    "timing": "warmup",
     "solves": "seconds_min solves",
     "levels": "ranks",
-    "memory": "kind",
-    "energy": "window_seconds idle_seconds cpu.reason node.reason",
+    "energy": "window_seconds idle_seconds gpu.reason node.reason",
 }
-MEASURED = ("counters", "source", "idle_watts")
+# Values of any type that a forger may try. Text with the first ones must never be accepted.
+CONTROLS = ["\n", "\x1b[2J", "\x00", "\x7f", "\x9b", "\u2028", "\u202e"]
+OTHERS = [None, "", "1", "x" * 9999, -1, -0.5, 0, 0.0, 1e308, math.nan, math.inf, 2**70, 1e-320]
+OTHERS += [[], [[]], {}, True, False]
+FORGED = "ok.json: FOM: 9.999e+99 DOF/s VALID class=official"
+MEASURED = ("counters", "idle_watts")
+
+
+# Keys that a report may have or not, and text that nothing else determines.
+OPTIONAL = ("run.cpu",)
+TEXTS = ("run.host", "run.cpu", "energy.gpu.reason", "energy.node.reason")
+# A run of class double cannot have these words in its command line.
+CONTRADICTIONS = (
+    "--verify-only --rtol=1",
+    *("--verify-only", "--official", "--rtol=0.5", "--rtol 1e-3", "--cycle=v", "--krylov=cg"),
+    *("--smooths=2", "--smooths 0x3", "--omega=0.9", "--degree=6", "--coarsest=4", "--bottom=cg"),
+    *("--operator=7pt", "--equation=helmholtz", "--smoother=jacobi", "--precision=mixed"),
+    *("--boundary=periodic", "--boundary=dirichlet,dirichlet,neumann", "--restart=a.hdf"),
+    *("--rhs=a.hdf", "--coefficients=a.hdf", "--cells=64x64x64", "--cells=60x60x60"),
+    *(
+        "--warmup=3",
+        "--min-solves=11",
+        "--min-time=2",
+        "--min-time=1_0",
+        "--energy",
+        "--max-cycles=2",
+    ),
+    *(
+        "--device=cuda",
+        "--device=guard",
+        "--dry-run",
+        "--ranks=2",
+        "--help",
+        "-h",
+        "--version",
+        "-V",
+    ),
+    *("--print-config", "--health", "--health=a.json"),
+)
+AGREEMENTS = ("--json=a b.json -q", "--cpu-below=0", "--device=cpu -v", "--smooths=+3")
+AGREEMENTS += ("--official=no", "--cycle=v --cycle=f", "--boundary=dirichlet,dirichlet,dirichlet")
 
 
 def load(path: str):
@@ -43,7 +82,10 @@ def long_enough(report: dict, seconds: float) -> dict:
     """The report as it would be after more solves with the same mean."""
     for solve in report["solves"]:
         solve["solves"] = max(solve["solves"], math.ceil(1.1 * seconds / solve["seconds_mean"]))
+        solve["seconds_min"] = max(solve["seconds_min"], solve["seconds_mean"] / 1.1)
     report["timing"]["min_time"] = seconds
+    line = report["run"]["command_line"]
+    report["run"]["command_line"] = line.replace("--min-time=0", f"--min-time={seconds}")
     report["fom"].update(validity="valid", reason="")
     return report
 
@@ -57,23 +99,31 @@ def official(report: dict) -> dict:
 
 
 def with_energy(report: dict) -> dict:
-    """The report as it would be with --energy on a machine that has only a counter of the GPU."""
-    n = report["solves"][0]["solves"]
+    """The report as it would be with --energy on a machine that has only a counter of the CPU."""
+    report = copy.deepcopy(report)
+    n, mean = report["solves"][0]["solves"], report["solves"][0]["seconds_mean"]
     none = dict.fromkeys(("joules", "joules_per_solve", "dof_per_joule", "idle_watts"))
-    parts = {name: {**none, "counters": 0, "reason": "no counter"} for name in ("cpu", "node")}
-    parts["gpu"] = {
-        "joules": 51.7 * n,
-        "joules_per_solve": 51.7 * n / n,
-        "dof_per_joule": report["solves"][0]["dof"] / (51.7 * n / n),
+    none |= {"counters": 0, "reason": "no counter"}
+    joules = 80.0 * n * mean
+    cpu = {
+        "source": "RAPL package",
         "counters": 1,
-        "idle_watts": 117.0,
+        "joules": joules,
+        "joules_per_solve": joules / n,
+        "dof_per_joule": report["solves"][0]["dof"] / (joules / n),
+        "idle_watts": 47.0,
         "reason": None,
     }
-    for name, part in parts.items():
-        part["source"] = "NVML" if name == "gpu" else "RAPL"
-    seconds = n * report["solves"][0]["seconds_mean"]
-    times = {"solves": n, "window_seconds": 1.001 * seconds, "idle_seconds": 1.0}
-    return {**report, "energy": {**times, **parts}}
+    report["energy"] = {
+        "solves": n,
+        "window_seconds": 1.001 * n * mean,
+        "idle_seconds": 1.0,
+        "gpu": {"source": "NVML", **none},
+        "cpu": cpu,
+        "node": {"source": "RAPL psys", **none},
+    }
+    report["run"]["command_line"] += " --energy"
+    return report
 
 
 def leaves(value, at: tuple = ()):
@@ -139,9 +189,14 @@ class Tester:
             result = self.module.Result(self.path)
         except sys.modules["toolkit"].FileError as error:
             return [str(error)]
-        line = self.module.check(result, self.known, None)
+        # Not check(), which turns an exception into a reason.
+        try:
+            line = sys.modules["checks.verdict"].judge(result, self.known, None)
+        except sys.modules["checks.report"].Damaged as error:
+            result.fail(str(error))
+            line = ""
         self.module.check_alike([result])
-        assert bool(line) != bool(result.reasons), (line, result.reasons)
+        assert line.isprintable() and bool(line) != bool(result.reasons), (line, result.reasons)
         return result.reasons
 
     def refuse(self, report: dict, reason: str) -> None:
@@ -155,13 +210,33 @@ def name_of(at: tuple) -> str:
 
 
 def test_leaves(tester: Tester, report: dict, free: set) -> None:
-    """Every change of a value that others determine is found."""
+    """Every change of a value that others determine is found, and every missing value."""
     for at in leaves(report):
-        name = name_of(at)
-        if name in free or name.startswith("run.agglomeration"):
+        name, value = name_of(at), get(report, at)
+        if name in OPTIONAL or name.startswith("run.agglomeration"):
             continue
-        assert tester.reasons(replaced(report, at, changed(get(report, at)))), f"{at} may change"
-        assert tester.reasons(without(report, at)), f"{at} may be missing"
+        assert tester.reasons(without(report, at)) or "#" in name, f"{at} may be missing"
+        if name not in free:
+            assert tester.reasons(replaced(report, at, changed(value))), f"{at} may change"
+
+
+def test_types(tester: Tester, report: dict, free: set, only: tuple = ("",)) -> None:
+    """No value of another type, range or alphabet is accepted."""
+    seen = set()
+    for at in nodes(report):
+        name, value = name_of(at), get(report, at)
+        if name in seen or not name.startswith(only) or (isinstance(at[-1], int) and at[-1] > 0):
+            continue
+        seen.add(name)
+        for other in OTHERS:
+            numbers = type(value) in (int, float) and type(other) in (int, float)
+            alike = numbers or type(other) is type(value) or None in (other, value)
+            reasons = tester.reasons(replaced(report, at, other))
+            fine = alike and (other == value or name in free or name in TEXTS)
+            assert reasons or fine, f"{at} may be {other!r} instead of {value!r}"
+        for control in CONTROLS if isinstance(value, str) else []:
+            for text in (f"{value}{control}{FORGED}", f"{control}{value}"):
+                assert tester.reasons(replaced(report, at, text)), f"{at} may have {control!r}"
 
 
 def test_damage(tester: Tester, report: dict, n: int) -> None:
@@ -201,7 +276,17 @@ def test_forgeries(tester: Tester, reports: dict) -> None:
     tester.refuse(replaced(listed, ("problem", "smooths"), 2), "parameters is open")
     tester.refuse(replaced(listed, ("problem", "bottom"), "cg"), "parameters is double")
     tester.refuse(replaced(listed, ("problem", "coarsest"), 4), "parameters is open")
-    tester.refuse(replaced(listed, ("run", "command_line"), "x --operator=fv2"), "command line has")
+    line = double["run"]["command_line"]
+    for words in CONTRADICTIONS:
+        tester.refuse(replaced(double, ("run", "command_line"), f"{line} {words}"), "command line")
+    tester.refuse(
+        replaced(double, ("run", "command_line"), line.replace(" 5 8", " 4 8")), "box_dim"
+    )
+    tester.refuse(replaced(double, ("run", "command_line"), line.replace(" 5 8", " 5 7")), "boxes")
+    tester.refuse(replaced(double, ("run", "command_line"), line.replace(" 5 8", "")), "LOG2_BOX")
+    for words in AGREEMENTS:
+        reasons = tester.reasons(replaced(double, ("run", "command_line"), f"{line} {words}"))
+        assert not reasons, (words, reasons)
 
     # Results of another operator, and those of the problem with other bits.
     for key in ("error", "order", "checksums"):
@@ -269,6 +354,10 @@ def main() -> None:
         name_of(at) for at in leaves(reports["energy"]) if name_of(at).partition(".")[0] != "energy"
     }
     test_leaves(tester, reports["energy"], free | energy_only | measured)
+    test_types(tester, reports["double"], free)
+    open_free = {"error", "order", "note", "checksums.u", "checksums.f"}
+    test_types(tester, reports["open"], free | open_free, ("problem", "solves", "error", "order"))
+    test_types(tester, reports["energy"], free | measured, ("energy",))
     test_damage(tester, reports["double"], 300)
     test_damage(tester, reports["mixed"], 100)
     test_damage(tester, reports["open"], 100)

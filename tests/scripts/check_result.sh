@@ -43,13 +43,31 @@ check 1 --class=official "$dir/double.json"
 says 'INVALID: the class is double, not official$'
 "$PYTHON" "$script" - <"$dir/double.json" | grep -q '^-: FOM: ' || complain 'no report from stdin'
 
+# Nothing in a report or a file name makes a second line.
+valid='x\\nok.json: FOM: 9e+99 DOF/s VALID class=official'
+sed "s|\"backend\": \"cpu\",|\"backend\": \"$valid\",|" "$dir/double.json" >"$dir/forged.json"
+check 1 "$dir/forged.json"
+says "^$dir/forged.json: INVALID: run.backend has characters that cannot be printed, "
+sed "s|\"u\": \"[^\"]*\",|\"u\": \"$valid\",|" "$dir/double.json" >"$dir/forged.json"
+refuse 3 'forged.json: checksums.u has characters that cannot be printed' --row "$dir/forged.json"
+sed "s|\"reason\": \"\"|\"reason\": \"$valid\"|; s|\"passed\"|\"failed\"|" "$dir/double.json" >"$dir/forged.json"
+check 1 "$dir/forged.json"
+test "$(wc -l <"$dir/out")" -eq 1 || complain "a forged line: $(cat "$dir/out")"
+name=$dir/$'x\nok.json: FOM: 9e+99 VALID\e[2J'
+cp "$dir/double.json" "$name"
+check 0 "$name"
+test "$(wc -l <"$dir/out")" -eq 1 || complain "a forged line: $(cat "$dir/out")"
+says '/x.nok.json: FOM: 9e.99 VALID.x1b.2J: FOM: '
+sed 's|"ranks": 1,|"ranks": 1, "ranks": 1,|' "$dir/double.json" >"$dir/forged.json"
+refuse 3 "forged.json is not JSON .the key 'ranks' twice.; use a file of --json" "$dir/forged.json"
+
 # Runs of the same problem agree on any number of boxes; a report with another solution does not.
 ok 1 5 1 "${short[@]}" --min-solves=1 --cycle=v --json="$dir/a.json"
 ok 1 4 8 "${short[@]}" --min-solves=1 --cycle=v --json="$dir/b.json"
 check 0 "$dir/a.json" "$dir/b.json"
-sed -i 's/"u": "./"u": "x/' "$dir/b.json"
+sed -i 's/"u": "..../"u": "abcd/' "$dir/b.json"
 check 1 "$dir/a.json" "$dir/b.json"
-says "b.json: INVALID: checksum_u is x[0-9a-f]*, but [0-9a-f]* in $dir/a.json, the same problem$"
+says "b.json: INVALID: checksum_u is abcd[0-9a-f]*, but [0-9a-f]* in $dir/a.json, the same problem$"
 
 # Classes of unusual spellings and problems agree with the program's.
 n=0
