@@ -6,9 +6,10 @@
 >>> print(result.u.max(), result.cycles)
 
 Arrays are indexed [k, j, i], as in the dumps of hpgmg-fv, and have float64 values; any strides are
-used without a copy. A number stands for an array of this value. Anything that numpy.asarray takes,
-or with __dlpack__ (PyTorch), is an array in host memory, and anything with __cuda_array_interface__
-(CuPy, PyTorch, Numba) one in GPU memory. include/hpgmg.h documents the library, docs/usage.md the
+used without a copy. Inputs of other real types are converted. A number stands for an array of this
+value. Anything that numpy.asarray takes, or with __dlpack__ (PyTorch), is an array in host memory,
+and anything with __cuda_array_interface__ (CuPy, PyTorch, Numba) one in GPU memory. Masked, complex
+and object arrays are errors. include/hpgmg.h documents the library, docs/usage.md the
 words.
 
 The library is that of the environment variable HPGMG_LIBRARY, or the one that the system finds.
@@ -19,7 +20,11 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import math
+import operator
 import os
+import threading
+import warnings
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -154,6 +159,8 @@ def _as_array(
     if device is not None:
         if device["typestr"] != "<f8":
             raise ValueError(f"{what} has values of the type {device['typestr']}; expected float64")
+        if device.get("mask") is not None:
+            raise ValueError(f"{what} has a mask; give an array without one")
         # 1 is the default stream.
         if (device.get("stream") or 1) != (stream or 1):
             raise ValueError(
@@ -162,10 +169,20 @@ def _as_array(
             )
         strides = device.get("strides") or [8 * math.prod(shape[d + 1 :]) for d in range(3)]
         return _argument(x, device["data"][0], tuple(device["shape"]), strides, shape, what)
-    array = np.asarray(_host_array(x), dtype=np.float64)
+    array = _float64(x, what)
     if array.ndim == 0:
         array = np.broadcast_to(array, shape)
     return _argument(array, array.ctypes.data, array.shape, array.strides, shape, what)
+
+
+def _float64(x: object, what: str) -> np.ndarray:
+    x = _host_array(x)
+    if np.ma.is_masked(np.ma.array(x) if isinstance(x, (list, tuple)) else x):
+        raise ValueError(f"{what} has masked values; give values for them, as by filled()")
+    array = np.asarray(x)
+    if not np.can_cast(array.dtype, np.float64, "same_kind"):
+        raise ValueError(f"{what} has values of the type {array.dtype}; expected float64")
+    return np.asarray(array, dtype=np.float64)
 
 
 def _host_array(x: object) -> object:
@@ -185,17 +202,51 @@ def _argument(
 ) -> tuple[_Array, object]:
     if has != shape:
         raise ValueError(f"{what} has the shape {has}; expected {shape}, or a number")
-    if any(s % 8 for s in strides):
-        raise ValueError(f"strides of {what}, {tuple(strides)} bytes, are no multiples of 8")
+    if any(s % 8 for s in (address, *strides)):
+        raise ValueError(
+            f"{what} has the strides {tuple(strides)} and the address {address}; "
+            "expected multiples of 8 bytes"
+        )
     steps = (ctypes.c_ssize_t * 3)(*(s // 8 for s in reversed(strides)))
     return _Array(address if math.prod(shape) else None, steps), owner
 
 
+def _integer(x: object, what: str, low: int = -(2**31), high: int = 2**31 - 1) -> int:
+    if isinstance(x, (bool, np.bool_)) or not hasattr(x, "__index__"):
+        raise ValueError(f"{what} is {x!r}; expected an integer")
+    n = operator.index(x)
+    if not low <= n <= high:
+        raise ValueError(f"{what} is {n}; expected an integer from {low} to {high}")
+    return n
+
+
+def _flag(x: object, what: str) -> bool:
+    if not isinstance(x, (bool, np.bool_)):
+        raise ValueError(f"{what} is {x!r}; expected True or False")
+    return bool(x)
+
+
 def _three(numbers: Sequence[int], what: str) -> tuple[int, ...]:
-    three = tuple(int(x) for x in numbers)
+    three = tuple(_integer(x, what) for x in numbers)
     if len(three) != 3:
         raise ValueError(f"{what} has {len(three)} numbers; expected 3")
     return three
+
+
+# Solvers that the garbage collector dropped on another thread than theirs, which may not call MPI.
+_dropped: list[tuple[ctypes.c_void_p, int]] = []
+
+
+def _drop(handle: ctypes.c_void_p, thread: int) -> None:
+    if thread == threading.get_ident():
+        _library.hpgmg_destroy(ctypes.byref(handle))
+    elif handle:
+        _dropped.append((handle, thread))
+
+
+def _free_dropped() -> None:
+    for _ in range(len(_dropped)):
+        _drop(*_dropped.pop(0))
 
 
 class Solver:
@@ -215,7 +266,10 @@ class Solver:
         default stream. Calls wait until they have finished.
     log: gets errors and warnings.
 
-    Collective over the communicator, like all methods. Raises Error."""
+    Collective over the communicator, like all methods. Raises Error.
+
+    close() frees the solver. Without comm, the garbage collector also does. With comm, all ranks
+    must call close(): a solver dropped without it is not freed, and gives a ResourceWarning."""
 
     def __init__(
         self,
@@ -232,6 +286,10 @@ class Solver:
         log: Callable[[str], None] | None = None,
     ) -> None:
         self._handle = ctypes.c_void_p()
+        self._comm = comm
+        if comm is None:
+            _free_dropped()
+            weakref.finalize(self, _drop, self._handle, threading.get_ident()).atexit = False
         self._listed = isinstance(boxes, list)
         grid = (0, 0, 0) if cells is None else _three(cells, "cells")
         if boxes is None:
@@ -243,8 +301,12 @@ class Solver:
             raise ValueError("boxes is empty; without comm, the boxes of this rank are the grid")
         axes = _axes(faces, grid)
         self._shapes = [tuple(reversed(b.n)) for b in boxes]
-        self._guess = guess
-        self._stream = stream
+        self._guess = _flag(guess, "guess")
+        self._varying_alpha = _flag(varying_alpha, "varying_alpha")
+        self._is_set = {"beta": False, "alpha": False}
+        self._stream = None if stream is None else _integer(stream, "stream", 0, 2**64 - 1)
+        if "\0" in words:
+            raise ValueError("words has a null character")
         self._log = _LOG(lambda _, text: log(text.decode())) if log else _LOG()
         options = _Options(
             ctypes.sizeof(_Options),
@@ -253,12 +315,12 @@ class Solver:
             len(boxes),
             (_Box * len(boxes))(*boxes),
             words.encode(),
-            varying_alpha,
-            guess,
-            cycles,
+            self._varying_alpha,
+            self._guess,
+            _integer(cycles, "cycles"),
             _address_of(comm),
             None,
-            stream,
+            self._stream,
             self._log,
             None,
         )
@@ -294,6 +356,11 @@ class Solver:
     def close(self) -> None:
         """Free the solver. Called at the end of a `with` block."""
         _library.hpgmg_destroy(ctypes.byref(self._handle))
+
+    def __del__(self) -> None:
+        if getattr(self, "_comm", None) is not None and self._handle:
+            text = "a Solver with a communicator was dropped without close() on all ranks"
+            warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
 
     def __enter__(self) -> Solver:
         return self
@@ -335,7 +402,7 @@ class Solver:
 
     def set_coefficients(
         self,
-        beta: Sequence[object] = (1.0, 1.0, 1.0),
+        beta: Sequence[object] | None = None,
         alpha: object = None,
         *,
         cell_beta: object = None,
@@ -344,8 +411,16 @@ class Solver:
         levels.
 
         The array of faces normal to a direction has one more element in it than the box has
-        cells."""
+        cells. A coefficient that is left out is 1; once set, it must be given in each call."""
         self._check_open()
+        if beta is not None and cell_beta is not None:
+            raise ValueError("beta and cell_beta are given; give one of them")
+        has = {"beta": beta is not None or cell_beta is not None, "alpha": alpha is not None}
+        for name, was_set in self._is_set.items():
+            if was_set and not has[name]:
+                raise ValueError(f"{name} is missing; it was set before, so give it again")
+        beta = (1.0, 1.0, 1.0) if beta is None else beta
+        alpha = 1.0 if alpha is None and self._varying_alpha else alpha
         given, owners = _Coefficients(), []
 
         def take(x: object, what: str, faces: int | None = None) -> ctypes.Array:
@@ -365,13 +440,14 @@ class Solver:
         status = _library.hpgmg_set_coefficients(self._handle, ctypes.byref(given))
         if status != OK:
             raise Error(self._message(status))
+        self._is_set = has
 
     def set_sides(self, values: Sequence[Sequence[object]]) -> None:
         """Replace the values of the conditions on the sides of the grid.
 
         values: a pair for the low and the high side in i, j and k. A side has a number, an array
-        with the shape of the box and one element normal to the side, or None, to keep the value of
-        the words."""
+        with the shape of the box and one element normal to the side, or None, to keep its value:
+        that of an earlier call, or of the words."""
         self._check_open()
         pairs = [list(pair) for pair in values]
         if [len(pair) for pair in pairs] != [2, 2, 2]:
@@ -396,7 +472,7 @@ class Solver:
                 raise ValueError("u is None, but the solver starts from its values")
             u = [np.empty(shape) for shape in self._shapes]
             u = u if self._listed else u[0]
-        for x in u if isinstance(u, list) else [u]:
+        for x in u if self._listed and isinstance(u, (list, tuple)) else [u]:
             if not _is_writable(x):
                 raise ValueError("u must be writeable arrays of float64")
         arrays, _ = self._arrays(u, "u")
@@ -448,7 +524,7 @@ def _is_writable(x: object) -> bool:
 def _axes(faces: Sequence[object] | None, cells: tuple[int, ...]) -> list[np.ndarray]:
     if faces is None:
         return []
-    axes = [np.ascontiguousarray(x, dtype=np.float64) for x in faces]
+    axes = [np.ascontiguousarray(_float64(x, f"faces[{d}]")) for d, x in enumerate(faces)]
     want = [(n + 1,) for n in cells]
     if [a.shape for a in axes] != want:
         raise ValueError(f"faces have the shapes {[a.shape for a in axes]}; expected {want}")

@@ -1,5 +1,8 @@
 """Solve with the Python package, and check results and errors."""
 
+import gc
+import threading
+
 import hpgmg
 import numpy as np
 
@@ -55,6 +58,9 @@ def check_variable_coefficients():
         raises(ValueError, "f has the shape (2,)", lambda: solver.solve([1.0, 2.0]))
         raises(ValueError, "writeable", lambda: solver.solve(f, np.zeros(shape, np.float32)))
         raises(ValueError, "expected 3", lambda: solver.set_coefficients(beta[:2]))
+        planes = [np.zeros(shape[1:]) for _ in range(shape[0])]
+        raises(ValueError, "writeable", lambda: solver.solve(f, planes))
+        raises(ValueError, "beta is missing", lambda: solver.set_coefficients())
     raises(hpgmg.Error, "closed", lambda: solver.solve(1.0))
 
 
@@ -73,6 +79,65 @@ def check_ends():
     with hpgmg.Solver((16, 16, 16), "--equation=helmholtz", varying_alpha=True) as solver:
         solver.set_coefficients(alpha=3.0)
         assert solver.solve(1.0).u.max() < 0.1
+        solver.set_coefficients(cell_beta=2.0, alpha=3.0)
+        raises(ValueError, "beta is missing", lambda: solver.set_coefficients(alpha=2.0))
+        raises(ValueError, "alpha is missing", lambda: solver.set_coefficients(cell_beta=2.0))
+        both = {"beta": [1.0] * 3, "cell_beta": 1.0, "alpha": 1.0}
+        raises(ValueError, "give one of them", lambda: solver.set_coefficients(**both))
+
+
+def check_numbers():
+    """Numbers and arrays count as they are, or are errors."""
+    words = "--operator=7pt --rtol=1e-9"
+    for bad in 7.9999999, 2**32 + 8, True, "8", None:
+        raises(ValueError, "cells is ", lambda n=bad: hpgmg.Solver((n, 8, 8), words))
+    raises(ValueError, "lo is 0.5", lambda: hpgmg.Solver((8, 8, 8), boxes=((0, 0, 0.5), (8, 8, 8))))
+    raises(ValueError, "cycles is 4294967299", lambda: hpgmg.Solver((8, 8, 8), cycles=2**32 + 3))
+    raises(ValueError, "stream is -1", lambda: hpgmg.Solver((8, 8, 8), stream=-1))
+    raises(ValueError, "guess is 'no'", lambda: hpgmg.Solver((8, 8, 8), guess="no"))
+    raises(ValueError, "null", lambda: hpgmg.Solver((8, 8, 8), "--rtol=1e-9\0--operator=7pt"))
+    raises(hpgmg.Error, "options.cells is 8x8x8", lambda: hpgmg.Solver((8, 8, 8), "--cells=9x9x9"))
+    f = np.random.default_rng(3).random((8, 8, 8))
+    with hpgmg.Solver(np.array([8, 8, 8], np.uint8), words) as solver:
+        u = solver.solve(f).u
+        for same in np.ma.array(f), f.astype(">f8"), f.tolist(), f[::-1, ::-1][::-1, ::-1]:
+            assert (solver.solve(same).u == u).all()
+        hidden = np.ma.array(f, mask=f > 0.9)
+        for bad in hidden, list(hidden):
+            raises(ValueError, "f has masked values", lambda f=bad: solver.solve(f))
+        raises(ValueError, "masked", lambda: solver.set_coefficients(cell_beta=hidden + 1))
+        for kind in complex, object, "U9":
+            raises(ValueError, "values of the type", lambda k=kind: solver.solve(f.astype(k)))
+        raises(hpgmg.Error, "f has nan", lambda: solver.solve(np.where(f > 0.9, np.nan, f)))
+        raw = np.zeros(8 * f.size + 4, np.uint8)[4:].view(np.float64)
+        raises(ValueError, "multiples of 8", lambda: solver.solve(f, raw.reshape(f.shape)))
+        locked = np.zeros(f.shape)
+        locked.flags.writeable = False
+        for bad in locked, np.zeros(f.shape, ">f8"), np.zeros(f.shape, int), hidden.copy():
+            raises(ValueError, "u ", lambda u=bad: solver.solve(f, u))
+    x = np.linspace(0, 1, 9)
+    hidden = np.ma.array(x, mask=x > 0.9)
+    raises(ValueError, "faces[2] has m", lambda: hpgmg.Solver((8, 8, 8), faces=(x, x, hidden)))
+
+
+def check_dropped():
+    """A solver without a communicator is freed with its object, on its own thread."""
+    solver = hpgmg.Solver((8, 8, 8))
+    handle = solver._handle
+    assert handle
+    del solver
+    gc.collect()
+    assert not handle
+    solver = [hpgmg.Solver((8, 8, 8))]
+    handle = solver[0]._handle
+    thread = threading.Thread(target=solver.clear)
+    thread.start()
+    thread.join()
+    assert handle
+    hpgmg.Solver((8, 8, 8)).close()
+    assert not handle
+    # At the end of the program, objects of modules may be gone.
+    globals()["forgotten"] = hpgmg.Solver((8, 8, 8))
 
 
 def check_sides():
@@ -91,8 +156,9 @@ def check_sides():
         raises(hpgmg.Error, "inf", lambda: solver.set_sides(((np.inf, 1), (0, 0), (0, 0))))
     with hpgmg.Solver((n, n, n), words) as solver:
         solver.set_sides(((None, 3.0), (None, None), (None, None)))
+        solver.set_sides(((None, None), (None, None), (None, 2.0)))
         u = solver.solve(1.0).u
-    sides = "--boundary=dirichlet,dirichlet:3,dirichlet,dirichlet,dirichlet,dirichlet"
+    sides = "--boundary=dirichlet,dirichlet:3,dirichlet,dirichlet,dirichlet,dirichlet:2"
     with hpgmg.Solver((n, n, n), f"{words} {sides}") as solver:
         assert (solver.solve(1.0).u == u).all()
 
@@ -178,4 +244,6 @@ check_variable_coefficients()
 check_boxes()
 check_sides()
 check_ends()
+check_numbers()
+check_dropped()
 assert hpgmg.version().count(".") == 2

@@ -1,5 +1,7 @@
 """Several ranks with a communicator of mpi4py get the u of one rank, to the bit."""
 
+import warnings
+
 import hpgmg
 import numpy as np
 from mpi4py import MPI
@@ -14,3 +16,11 @@ with hpgmg.Solver(
     u = solver.solve(f[low:high]).u
 with hpgmg.Solver(f.shape[::-1], words) as solver:
     assert (solver.solve(f).u[low:high] == u).all(), comm.rank
+
+# A destructor cannot free what is collective.
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    solver = hpgmg.Solver((8, 8, 8), boxes=[((0, 0, 0), (8, 8, 8))][comm.rank :], comm=comm)
+    handle = solver._handle
+    del solver
+    assert handle and [w.category for w in caught] == [ResourceWarning], caught
