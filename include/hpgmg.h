@@ -97,7 +97,8 @@ typedef struct {
  *  --boundary takes them: u, flux, or Robin's value.
  *
  *  One array for each box of this rank, with one element in the direction normal to the side; only
- *  boxes at the side need it. NULL on all ranks: the side keeps the value of the words. */
+ *  boxes at the side need it. NULL on all ranks: the side keeps its value, which is that of the
+ *  words until hpgmg_set_sides has replaced it. */
 typedef struct {
   const hpgmg_array_t *values[3][2];
 } hpgmg_sides_t;

@@ -121,7 +121,8 @@ mg_status_t mg_api_set_sides(hpgmg_solver_t *s, const hpgmg_sides_t *sides) {
   MG_TRY(mg_api_check_sides(s, sides, given));
   s->usable = false;
   MG_TRY(mg_comm_agree_or_end(set_sides(s, sides, given)));
-  memcpy(s->h->params.side_varies, given, sizeof given);
+  for (int n = 0; n < 6; n++)
+    s->h->params.side_varies[n / 2][n % 2] |= given[n / 2][n % 2];
   s->usable = true;
   return MG_OK;
 }

@@ -124,10 +124,13 @@ static void test_linear(const char *words, bool stretched) {
     API(hpgmg_solve(s, f, u.array, NULL));
     check_linear(&u, n == 1 ? 2.0 : 1.0);
   }
-  /* Those of the words again: all 0. */
-  const hpgmg_sides_t none = {{{NULL}}};
+  /* A side without an array keeps its value. All 0 again. */
+  const hpgmg_sides_t none = {{{NULL}}}, zeros = {{{f, f}, {f, f}, {f, f}}};
   hpgmg_info_t info;
   API(hpgmg_set_sides(s, &none));
+  API(hpgmg_solve(s, f, u.array, NULL));
+  check_linear(&u, 1.0);
+  API(hpgmg_set_sides(s, &zeros));
   API(hpgmg_solve(s, f, u.array, &info));
   CHECK(info.residual == 0.0);
   hpgmg_destroy(&s);
