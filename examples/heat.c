@@ -68,8 +68,9 @@ static hpgmg_solver_t *new_solver(int n) {
 /* Returns the number of cycles. */
 static int step(heat_t *h, hpgmg_solver_t *solver) {
   const ptrdiff_t n = h->n;
-  const hpgmg_array_t beta = {h->beta, {1, n, n * n}}, f = {h->u_old, {1, n, n * n}},
-                      u = {h->u, {1, n, n * n}};
+  const hpgmg_array_t beta = {h->beta, {1, n, n * n}, {h->n, h->n, h->n}},
+                      f = {h->u_old, {1, n, n * n}, {h->n, h->n, h->n}},
+                      u = {h->u, {1, n, n * n}, {h->n, h->n, h->n}};
   const hpgmg_coefficients_t coefficients = {.cell_beta = &beta};
   hpgmg_info_t info;
   for (int c = 0; c < h->n_cells; c++)

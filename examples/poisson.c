@@ -12,7 +12,7 @@ int main(void) {
   hpgmg_solver_t *solver;
   hpgmg_info_t info;
   double one = 1.0, *cells = malloc(sizeof(double) * N * N * N);
-  const hpgmg_array_t f = {&one, {0, 0, 0}}, u = {cells, {1, N, N * N}};
+  const hpgmg_array_t f = {.data = &one}, u = {cells, {1, N, N * N}, {N, N, N}};
   options.words = "--cells=64x64x64 --rtol=1e-10";
   hpgmg_status_t status = cells ? hpgmg_create(&options, &solver) : HPGMG_NO_MEMORY;
   if (status == HPGMG_OK) status = hpgmg_solve(solver, &f, &u, &info);

@@ -89,8 +89,9 @@ static result_t find_permeability(block_t *b, int axis, const char *name) {
 
   double zero = 0.0;
   const ptrdiff_t stride[3] = {1, b->n[0], (ptrdiff_t)b->n[0] * b->n[1]};
-  const hpgmg_array_t K = {b->K, {1, stride[1], stride[2]}}, p = {b->p, {1, stride[1], stride[2]}},
-                      f = {&zero, {0, 0, 0}};
+  const hpgmg_array_t K = {b->K, {1, stride[1], stride[2]}, {b->n[0], b->n[1], b->n[2]}},
+                      p = {b->p, {1, stride[1], stride[2]}, {b->n[0], b->n[1], b->n[2]}},
+                      f = {.data = &zero};
   const hpgmg_coefficients_t coefficients = {.cell_beta = &K};
   hpgmg_solver_t *solver;
   hpgmg_info_t info;

@@ -3,7 +3,7 @@
 ! Names are those of hpgmg.h. The differences:
 ! - hpgmg_create, hpgmg_set_coefficients and hpgmg_solve take further arguments instead of pointers.
 ! - hpgmg_array(x) describes an array x(i, j, k) or a section of one, such as x(1:n, 1:n, 1:n);
-!   hpgmg_array(value) describes one value for all cells. Both need the attribute target. They are
+!   hpgmg_array(value) describes one value for all cells. An array with ghosts is an error. Both need the attribute target. They are
 !   not copied, and must exist until the call that uses them returns.
 ! - Texts are Fortran strings; hpgmg_string converts the text that a log function gets.
 !
@@ -47,6 +47,7 @@ module hpgmg
   type, bind(c), public :: hpgmg_array_t
     type(c_ptr) :: data = c_null_ptr
     integer(c_intptr_t) :: stride(3) = 0
+    integer(c_int32_t) :: n(3) = 0
   end type hpgmg_array_t
 
   type, bind(c), public :: hpgmg_coefficients_t
@@ -200,6 +201,7 @@ contains
     type(hpgmg_array_t) :: array
     integer :: first(3), next(3), d
     if (size(x) == 0) return
+    array%n = shape(x, c_int32_t)
     first = lbound(x)
     array%data = c_loc(x(first(1), first(2), first(3)))
     do d = 1, 3

@@ -76,6 +76,7 @@ typedef struct {
 typedef struct {
   double *data;
   ptrdiff_t stride[3];
+  int32_t n[3]; /**< values in i, j and k, which must be those of the box; all 0: not stated */
 } hpgmg_array_t;
 
 /** beta and alpha: one array for each box of this rank, in the order of the options.

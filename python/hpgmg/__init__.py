@@ -62,8 +62,15 @@ class NotConverged(Error):
         self.result = result
 
 
+_Cells = ctypes.c_int32 * 3
+
+
 class _Array(ctypes.Structure):
-    _fields_ = (("data", ctypes.c_void_p), ("stride", ctypes.c_ssize_t * 3))
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("stride", ctypes.c_ssize_t * 3),
+        ("n", _Cells),
+    )
 
 
 class _Coefficients(ctypes.Structure):
@@ -88,7 +95,6 @@ class _Sides(ctypes.Structure):
 
 
 _LOG = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
-_Cells = ctypes.c_int32 * 3
 
 
 class _Box(ctypes.Structure):
@@ -208,7 +214,7 @@ def _argument(
             "expected multiples of 8 bytes"
         )
     steps = (ctypes.c_ssize_t * 3)(*(s // 8 for s in reversed(strides)))
-    return _Array(address if math.prod(shape) else None, steps), owner
+    return _Array(address if math.prod(shape) else None, steps, _Cells(*reversed(shape))), owner
 
 
 def _integer(x: object, what: str, low: int = -(2**31), high: int = 2**31 - 1) -> int:

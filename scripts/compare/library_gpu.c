@@ -48,7 +48,7 @@ static hpgmg_array_t make(double (*value)(double, double, double), int d) {
   const int ni = n + (d == 0), nj = n + (d == 1), nk = n + (d == 2);
   const size_t values = (size_t)ni * (size_t)nj * (size_t)nk;
   double *host = malloc(values * sizeof *host);
-  hpgmg_array_t a = {NULL, {1, ni, (ptrdiff_t)ni * nj}};
+  hpgmg_array_t a = {NULL, {1, ni, (ptrdiff_t)ni * nj}, {ni, nj, nk}};
   if (!host) exit(1);
   size_t at = 0;
   for (int k = 0; k < nk; k++)

@@ -222,9 +222,9 @@ hpgmg_array_t mg_boxes_storage(const mg_boxes_t *b, int n, mg_vector_t vec) {
     const mg_patch_t *p = &v->patch[q];
     if (memcmp(p->lo, box->lo, sizeof p->lo) != 0 || memcmp(p->n, box->n, sizeof p->n) != 0)
       continue;
-    return (hpgmg_array_t){p->vec[vec], {1, p->jstride, p->kstride}};
+    return (hpgmg_array_t){p->vec[vec], {1, p->jstride, p->kstride}, {p->n[0], p->n[1], p->n[2]}};
   }
-  return (hpgmg_array_t){NULL, {0, 0, 0}};
+  return (hpgmg_array_t){.data = NULL};
 }
 
 bool mg_boxes_on_device(const mg_boxes_t *b, const hpgmg_array_t *array) {

@@ -6,6 +6,7 @@
 #include "level/ops.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const names[MG_API_FIELDS] = {
     "beta[0]",     "beta[1]",      "beta[2]",      "alpha",        "cell_beta",    "f",
@@ -113,6 +114,16 @@ static mg_status_t check_memory(const hpgmg_solver_t *s, int field, const hpgmg_
       names[field], device);
 }
 
+/* Arrays of Fortran and Python always state theirs. */
+static mg_status_t check_shape(int field, const int32_t has[3], const int32_t want[3]) {
+  const bool stated = has[0] != 0 || has[1] != 0 || has[2] != 0;
+  if (!stated || memcmp(has, want, 3 * sizeof *has) == 0) return MG_OK;
+  return mg_error(MG_ERR_USAGE,
+                  "%s has %dx%dx%d values, but its box needs %dx%dx%d; give the part of the array "
+                  "without ghosts",
+                  names[field], has[0], has[1], has[2], want[0], want[1], want[2]);
+}
+
 /* The arrays of a field on this rank. Empty boxes need none. */
 static mg_status_t check_arrays(const hpgmg_solver_t *s, int field, const hpgmg_array_t *array,
                                 mg_arrays_t *found) {
@@ -120,6 +131,7 @@ static mg_status_t check_arrays(const hpgmg_solver_t *s, int field, const hpgmg_
     const mg_cuboid_t part = part_of(s, field, box);
     if (mg_volume(part.n) == 0) continue;
     if (!array || !array[box].data) return mg_error(MG_ERR_USAGE, "%s is NULL", names[field]);
+    MG_TRY(check_shape(field, array[box].n, part.n));
     MG_TRY(check_memory(s, field, &array[box], found));
     for (int d = 0; field == MG_API_U && d < 3; d++)
       if (array[box].stride[d] == 0 && part.n[d] > 1)

@@ -21,7 +21,7 @@ mg_status_t mg_api_create_coefficients(hpgmg_solver_t *s) {
   const int n = mg_boxes_count(s->boxes);
   MG_TRY(mg_comm_agree(mg_new(&s->ones, n, "boxes")));
   for (int box = 0; box < n; box++)
-    s->ones[box] = (hpgmg_array_t){&one, {0, 0, 0}};
+    s->ones[box] = (hpgmg_array_t){.data = &one};
   set_to_1(s);
   return MG_OK;
 }

@@ -112,7 +112,7 @@ static void test_bad_values(void) {
   hpgmg_solver_t *s;
   API(hpgmg_create(&o, &s));
   double one = 1.0, bad = my_rank == 0 ? -1.0 : 1.0, nan = NAN;
-  hpgmg_array_t constant = {&one, {0, 0, 0}}, wrong = {&bad, {0, 0, 0}}, none = {&nan, {0, 0, 0}};
+  hpgmg_array_t constant = {.data = &one}, wrong = {.data = &bad}, none = {.data = &nan};
   hpgmg_coefficients_t c = {{&constant, &wrong, &constant}, NULL, NULL};
   refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "beta[1] has -1 at (0, 0, 0)");
   /* Faces on sides with Neumann's condition are not read. */
@@ -132,6 +132,9 @@ static void test_bad_values(void) {
   part_t u = part_of(NULL, -1);
   refused(s, hpgmg_solve(s, &none, u.array, NULL), HPGMG_BAD_ARGUMENT, "f has nan at (0, 0, 0)");
   refused(s, hpgmg_solve(s, NULL, u.array, NULL), HPGMG_BAD_ARGUMENT, "f is NULL");
+  hpgmg_array_t ghosts = u.array[0];
+  ghosts.n[0] = 22;
+  refused(s, hpgmg_solve(s, &constant, &ghosts, NULL), HPGMG_BAD_ARGUMENT, "u has 22x");
   /* The solver is as before. */
   API(hpgmg_solve(s, &constant, u.array, NULL));
   hpgmg_destroy(&s);
@@ -143,7 +146,7 @@ static void test_bad_fields(void) {
   hpgmg_options_t o = options_of("--equation=helmholtz --boundary=neumann --operator=7pt");
   hpgmg_solver_t *s;
   double one = 1.0, zero = 0.0, small = 1e-70;
-  hpgmg_array_t constant = {&one, {0, 0, 0}}, none = {&zero, {0, 0, 0}}, tiny = {&small, {0, 0, 0}};
+  hpgmg_array_t constant = {.data = &one}, none = {.data = &zero}, tiny = {.data = &small};
   hpgmg_coefficients_t c = {{&constant, &constant, &constant}, &none, NULL};
   part_t u = part_of(NULL, -1);
   o.varying_alpha = 1;
@@ -183,7 +186,7 @@ static void test_freed_communicator(void) {
   hpgmg_solver_t *s;
   MPI_Comm comm;
   double one = 1.0;
-  const hpgmg_array_t f = {&one, {0, 0, 0}};
+  const hpgmg_array_t f = {.data = &one};
   part_t u = part_of(NULL, -1);
   CHECK_INT(MPI_Comm_dup(MPI_COMM_WORLD, &comm), MPI_SUCCESS);
   o.comm = &comm;
@@ -202,7 +205,7 @@ static void test_parallel_region(void) {
   hpgmg_options_t o = options_of(NULL);
   hpgmg_solver_t *s;
   double one = 1.0;
-  const hpgmg_array_t f = {&one, {0, 0, 0}};
+  const hpgmg_array_t f = {.data = &one};
   part_t u = part_of(NULL, -1);
   hpgmg_status_t status = HPGMG_OK;
   bool parallel = false; /* not with OMP_THREAD_LIMIT=1 */
@@ -228,7 +231,7 @@ static void test_reasons(void) {
   hpgmg_solver_t *s;
   hpgmg_info_t info;
   double one = 1.0;
-  const hpgmg_array_t f = {&one, {0, 0, 0}};
+  const hpgmg_array_t f = {.data = &one};
   part_t u = part_of(NULL, -1);
   API(hpgmg_create(&o, &s));
   refused(s, hpgmg_solve(s, &f, u.array, &info), HPGMG_NOT_CONVERGED, "after 2 cycles");
@@ -237,7 +240,7 @@ static void test_reasons(void) {
   /* A cube of boxes, whose default is one cycle. */
   o = hpgmg_options();
   o.words = "4 1";
-  hpgmg_array_t cube = {calloc(4096, sizeof(double)), {1, 16, 256}};
+  hpgmg_array_t cube = {calloc(4096, sizeof(double)), {1, 16, 256}, {16, 16, 16}};
   API(hpgmg_create(&o, &s));
   API(hpgmg_solve(s, &f, &cube, &info));
   CHECK_INT(info.reason, HPGMG_CYCLES_DONE);

@@ -69,7 +69,7 @@ static void solve(const hpgmg_options_t *o, part_t *u, int64_t bytes[2]) {
   hpgmg_array_t f[MAX_BOXES];
   hpgmg_solver_t *s;
   for (int box = 0; box < MAX_BOXES; box++)
-    f[box] = (hpgmg_array_t){&one, {0, 0, 0}};
+    f[box] = (hpgmg_array_t){.data = &one};
   API(hpgmg_create(o, &s));
   API(hpgmg_solve(s, f, u->array, NULL));
   hpgmg_memory(s, bytes);

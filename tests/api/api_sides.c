@@ -76,7 +76,7 @@ static const double a_of[SIDES] = {1.0, 2.0, 0.0, 1.0, 1.0, 0.0},
 static void zero_f(hpgmg_array_t f[MAX_BOXES]) {
   static double zero;
   for (int box = 0; box < MAX_BOXES; box++)
-    f[box] = (hpgmg_array_t){&zero, {0, 0, 0}};
+    f[box] = (hpgmg_array_t){.data = &zero};
 }
 
 static void check_linear(part_t *u, double factor) {
@@ -110,7 +110,7 @@ static void test_linear(const char *words, bool stretched) {
   part_t u = part_of(NULL, -1);
   hpgmg_array_t f[MAX_BOXES];
   hpgmg_solver_t *s;
-  values_t v = {{NULL}, {{{NULL, {0, 0, 0}}}}, {{{NULL}}}}, twice = v;
+  values_t v = {{NULL}, {{{.data = NULL}}}, {{{NULL}}}}, twice = v;
   for (int d = 0; d < 3; d++)
     for (int side = 0; side < 2; side++) {
       const int n = 2 * d + side;
@@ -150,8 +150,8 @@ static void test_equal(const char *words, const char *kinds, const char *with_va
   hpgmg_solver_t *s;
   double one = 1.0;
   for (int box = 0; box < MAX_BOXES; box++) {
-    ones[box] = (hpgmg_array_t){&one, {0, 0, 0}};
-    same[box] = (hpgmg_array_t){&two, {0, 0, 0}};
+    ones[box] = (hpgmg_array_t){.data = &one};
+    same[box] = (hpgmg_array_t){.data = &two};
   }
   API(hpgmg_create(&o, &s));
   API(hpgmg_solve(s, ones, want.array, NULL));
@@ -179,8 +179,8 @@ static void test_storage(const char *words, bool accessible) {
   hpgmg_info_t info;
   hpgmg_solver_t *s;
   for (int box = 0; box < MAX_BOXES; box++) {
-    f[box] = (hpgmg_array_t){&one, {0, 0, 0}};
-    values[box] = (hpgmg_array_t){&two, {0, 0, 0}};
+    f[box] = (hpgmg_array_t){.data = &one};
+    values[box] = (hpgmg_array_t){.data = &two};
   }
   o.guess = 1;
   API(hpgmg_create(&o, &s));
@@ -204,7 +204,7 @@ static void test_errors(const char *words) {
   hpgmg_options_t o = options_of(textf("%s --boundary=periodic,dirichlet,neumann", words));
   hpgmg_solver_t *s;
   double bad = NAN;
-  hpgmg_array_t array[MAX_BOXES] = {{NULL, {0, 0, 0}}};
+  hpgmg_array_t array[MAX_BOXES] = {{.data = NULL}};
   hpgmg_sides_t sides = {{{NULL}}};
   API(hpgmg_create(&o, &s));
   refused(s, hpgmg_set_sides(s, NULL), HPGMG_BAD_ARGUMENT, "sides is NULL");

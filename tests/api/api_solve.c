@@ -224,7 +224,7 @@ static void test_mixed(const fixture_backend_t *b) {
   }
   if (f.values > 0) CHECK_SAME(values_in(&u[0]), values_in(&u[1]), f.values);
   o.cycles = 0;
-  const hpgmg_array_t one_array = {&one, {0, 0, 0}},
+  const hpgmg_array_t one_array = {.data = &one},
                       ones[MAX_BOXES] = {one_array, one_array, one_array};
   API(hpgmg_create(&o, &s[0]));
   API(hpgmg_solve(s[0], f.array, u[0].array, &info));
@@ -246,7 +246,7 @@ static void test_alpha(const fixture_backend_t *b) {
   hpgmg_solver_t *s;
   o.varying_alpha = 1;
   API(hpgmg_create(&o, &s));
-  const hpgmg_array_t alpha = {&one, {0, 0, 0}}, all[MAX_BOXES] = {alpha, alpha, alpha};
+  const hpgmg_array_t alpha = {.data = &one}, all[MAX_BOXES] = {alpha, alpha, alpha};
   set_beta(s, &r, all);
   part_t f = part_of(r.f, -1), u = part_of(NULL, -1);
   hpgmg_info_t info;
@@ -302,7 +302,7 @@ static void test_zero_rhs(const fixture_backend_t *b) {
   hpgmg_solver_t *s;
   hpgmg_info_t info;
   double zero = 0.0;
-  const hpgmg_array_t none = {&zero, {0, 0, 0}}, f[MAX_BOXES] = {none, none, none};
+  const hpgmg_array_t none = {.data = &zero}, f[MAX_BOXES] = {none, none, none};
   double *random = field_random(mg_volume(grid), 3);
   part_t u = part_of(random, -1);
   o.guess = 1;
@@ -354,7 +354,7 @@ static void test_faces(const fixture_backend_t *b) {
                         .length = {1.25, 1.0625, 0.875},
                         .stretch = {0.0, 1.5, 0.0}};
   double even[2][32], one = 1.0;
-  const hpgmg_array_t array = {&one, {0, 0, 0}}, f[MAX_BOXES] = {array, array, array};
+  const hpgmg_array_t array = {.data = &one}, f[MAX_BOXES] = {array, array, array};
   hpgmg_options_t o[2] = {
       options_of(textf("%s --lengths=1.25,1.0625,0.875 --stretch=y:tanh:1.5", b->options)),
       options_of(b->options)};
@@ -396,7 +396,7 @@ static void test_one(const fixture_backend_t *b, const char *words, double f) {
   hpgmg_options_t o = options_of(textf("%s %s --rtol=1e-10", b->options, words));
   hpgmg_solver_t *s;
   part_t u = part_of(NULL, -1);
-  const hpgmg_array_t array = {&f, {0, 0, 0}}, all[MAX_BOXES] = {array, array, array};
+  const hpgmg_array_t array = {.data = &f}, all[MAX_BOXES] = {array, array, array};
   API(hpgmg_create(&o, &s));
   API(hpgmg_solve(s, all, u.array, NULL));
   const double *got = values_in(&u);

@@ -25,8 +25,9 @@ static void solve(task_t *t) {
   char text[128];
   snprintf(text, sizeof text, "--cells=%dx%dx%d --device=cpu %s", N, N, N, words[t->number]);
   o.words = text;
-  const hpgmg_array_t f = {t->f, {1, N, N * N}}, beta = {t->beta, {1, N, N * N}},
-                      u = {t->u, {1, N, N * N}};
+  const hpgmg_array_t f = {t->f, {1, N, N * N}, {N, N, N}},
+                      beta = {t->beta, {1, N, N * N}, {N, N, N}},
+                      u = {t->u, {1, N, N * N}, {N, N, N}};
   t->wrong += hpgmg_create(&o, &s) != HPGMG_OK;
   for (int n = 0; n < 2; n++) {
     t->wrong += hpgmg_set_coefficients(s, &(hpgmg_coefficients_t){.cell_beta = &beta}) != HPGMG_OK;

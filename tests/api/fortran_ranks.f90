@@ -72,6 +72,10 @@ program fortran_ranks
   call fill_u()
   call solve('cells')
   call solve('guess')
+  if (hpgmg_solve(solver, arrays('f'), arrays('ghosts')) /= HPGMG_BAD_ARGUMENT) &
+    error stop 'an array with ghosts is accepted'
+  if (index(hpgmg_error(solver), 'u has 26x22x') == 0) error stop 'the error does not name the shape'
+  messages = 0
   call check(hpgmg_set_sides(solver, low_j=[(hpgmg_array(two), b = 1, size(part))], &
     high_j=[(hpgmg_array(two), b = 1, size(part))]))
   call solve('sides')
@@ -168,6 +172,8 @@ contains
       select case (name)
       case ('u')
         list(b) = hpgmg_array(part(b)%u(1:n(1), 1:n(2), 1:n(3)))
+      case ('ghosts')
+        list(b) = hpgmg_array(part(b)%u)
       case ('f')
         list(b) = hpgmg_array(part(b)%f)
       case ('alpha')

@@ -89,7 +89,7 @@ part_t part_of(const double *x, int faces) {
     const int32_t *lo = my_boxes[box].lo;
     const ptrdiff_t column = n[2] + 2;
     if (values == 0) continue;
-    p.array[box] = (hpgmg_array_t){next, {column, column * n[0], 1}};
+    p.array[box] = (hpgmg_array_t){next, {column, column * n[0], 1}, {n[0], n[1], n[2]}};
     for (int k = 0; x && k < n[2]; k++)
       for (int j = 0; j < n[1]; j++)
         for (int i = 0; i < n[0]; i++)

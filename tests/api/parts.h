@@ -65,7 +65,7 @@ static inline void refuse_create(hpgmg_options_t o, hpgmg_status_t want, const c
   const hpgmg_status_t status = hpgmg_create(&o, &s);
   refused(s, status, want, text);
   double x = 0.0;
-  hpgmg_array_t array = {&x, {0, 0, 0}};
+  hpgmg_array_t array = {.data = &x};
   refused(s, hpgmg_solve(s, &array, &array, NULL), HPGMG_BAD_ARGUMENT, "has failed before");
   hpgmg_destroy(&s);
 }

@@ -88,7 +88,7 @@ static void create(int n) {
  * middle of the planes. */
 static void set_arrays(int n, double *x, hpgmg_array_t array[2]) {
   for (int b = 0; b < 2; b++) {
-    array[b] = (hpgmg_array_t){x + 1, {1, ROW, ROW * ROW}};
+    array[b] = (hpgmg_array_t){.data = x + 1, .stride = {1, ROW, ROW * ROW}};
     if (b == 1) array[b].data += cells[n][2] / 2 * ROW * ROW;
     switch (choose(8)) {
     case 7:
