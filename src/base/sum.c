@@ -23,50 +23,49 @@ void mg_sum_add(mg_sum_t *sum, double term) {
   if (top) sum->digit[low + 2] += sign * (int64_t)top;
 }
 
-/* Terms that are added in doubles, and parts of each term. */
-enum { CHUNK = 256, PARTS = 3, PART_BITS = 45 };
-
-/* The exponent e of the least 2^e above all |term|, or -1022 if they are smaller; above 1000 if a
- * term is that large or not finite. */
-static int exponent_above(const double *term, int n) {
-  int64_t most = 0;
+/* Upper 32 bits of the largest |term|, where NaN exceeds every number. */
+static uint32_t largest_high(const double *term, int n) {
+  uint32_t largest = 0;
   for (int i = 0; i < n; i++) {
-    int64_t bits;
+    uint64_t bits;
     memcpy(&bits, &term[i], sizeof bits);
-    bits &= INT64_MAX; /* of |term|; NaN is largest */
-    most = bits > most ? bits : most;
+    const uint32_t high = (uint32_t)(bits >> 32) & 0x7fffffffU;
+    largest = high > largest ? high : largest;
   }
-  return (int)(most >> 52) - 1022;
+  return largest;
 }
 
-/* Split each term into parts that are multiples of a power of 2, so large that sums of CHUNK parts
- * are exact in any order: t + m is t rounded to a multiple of ulp(m). What remains of much smaller
- * terms is added one by one. Demmel and Nguyen, Parallel reproducible summation (2015). */
+/* Two parts hold the terms of most chunks. What remains of much smaller ones is split again. */
 static void add_chunk(mg_sum_t *sum, const double *term, int n) {
-  double rest[CHUNK], left = 0.0;
-  int exponent = exponent_above(term, n);
-  memcpy(rest, term, (size_t)n * sizeof *term);
-  for (int part = 0; part < PARTS && exponent <= 1000; part++, exponent -= PART_BITS) {
-    const double m = ldexp(1.5, exponent + 52 - PART_BITS);
-    double all = 0.0;
-#pragma omp simd reduction(+ : all)
-    for (int i = 0; i < n; i++) {
-      const double rounded = (rest[i] + m) - m;
-      all += rounded;
-      rest[i] -= rounded;
+  double rest[MG_SUM_CHUNK], left;
+  do {
+    const int exponent = mg_sum_exponent(largest_high(term, n));
+    if (exponent > MG_SUM_MAX_EXPONENT) {
+      for (int i = 0; i < n; i++)
+        mg_sum_add(sum, term[i]);
+      return;
     }
-    mg_sum_add(sum, all);
-  }
-#pragma omp simd reduction(+ : left)
-  for (int i = 0; i < n; i++)
-    left += fabs(rest[i]);
-  for (int i = 0; i < n && left != 0.0; i++)
-    mg_sum_add(sum, rest[i]);
+    const double first = mg_sum_splitter(exponent),
+                 second = mg_sum_splitter(exponent - MG_SUM_PART_BITS);
+    double high = 0.0, low = 0.0;
+    left = 0.0;
+#pragma omp simd reduction(+ : high, low, left)
+    for (int i = 0; i < n; i++) {
+      double t = term[i];
+      high += mg_sum_split(&t, first);
+      low += mg_sum_split(&t, second);
+      left += fabs(t);
+      rest[i] = t;
+    }
+    mg_sum_add(sum, high);
+    mg_sum_add(sum, low);
+    term = rest;
+  } while (left != 0.0);
 }
 
 void mg_sum_add_all(mg_sum_t *sum, const double *term, int n) {
-  for (int first = 0; first < n; first += CHUNK)
-    add_chunk(sum, term + first, n - first < CHUNK ? n - first : CHUNK);
+  for (int first = 0; first < n; first += MG_SUM_CHUNK)
+    add_chunk(sum, term + first, n - first < MG_SUM_CHUNK ? n - first : MG_SUM_CHUNK);
 }
 
 void mg_sum_merge(mg_sum_t *sum, const mg_sum_t *other) {

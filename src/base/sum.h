@@ -2,13 +2,19 @@
  *
  * Cells are first summed in bricks of at most 8^3 cells at fixed global positions. A brick is
  * summed in a fixed order in double precision. The brick sums are then added exactly in fixed
- * point. Exact addition is associative, so ranks and threads may add in any order. */
+ * point. Exact addition is associative, so ranks and threads may add in any order.
+ *
+ * Where bricks have one cell, every cell is such a term. Chunks of terms are then added in double
+ * precision without rounding: each term is split into parts that are multiples of a common power
+ * of 2, so large that every sum of a chunk's parts is exact (Demmel and Nguyen, Parallel
+ * reproducible summation, 2015). */
 #ifndef MG_SUM_H
 #define MG_SUM_H
 
 #include "base/inline.h"
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 /** 32-bit digits (limbs) from 2^-1074 to beyond 2^1024, and a count of non-finite terms. */
 enum { MG_SUM_DIGITS = 68, MG_SUM_NONFINITE = MG_SUM_DIGITS, MG_SUM_LIMBS = MG_SUM_DIGITS + 1 };
@@ -24,11 +30,40 @@ typedef struct {
 /** sum += term, exactly. */
 void mg_sum_add(mg_sum_t *sum, double term);
 
-/** sum += each of n terms, exactly; faster than one by one. */
+/** sum += each of n terms, exactly; faster than one by one, best in whole chunks. */
 void mg_sum_add_all(mg_sum_t *sum, const double *term, int n);
 
 /** sum += other, exactly. */
 void mg_sum_merge(mg_sum_t *sum, const mg_sum_t *other);
+
+/** Terms of a chunk, bits of their parts, and the largest exponent of a chunk that is split.
+ *  MG_SUM_CHUNK parts have at most 53 bits together. */
+enum { MG_SUM_CHUNK = 256, MG_SUM_PART_BITS = 45, MG_SUM_MAX_EXPONENT = 1000 };
+
+/** Exponent e of the least 2^e that exceeds all terms of a chunk, at least -1022. Larger than
+ *  MG_SUM_MAX_EXPONENT if a term is that large or not finite.
+ *  @param high  upper 32 bits of the largest |term| */
+MG_INLINE int mg_sum_exponent(uint32_t high) {
+  return (int)(high >> 20) - 1022;
+}
+
+/** The number that rounds terms below 2^exponent to MG_SUM_PART_BITS bits; see mg_sum_split. */
+MG_INLINE double mg_sum_splitter(int exponent) {
+  /* 1.5 * 2^power, whose unit in the last place is 2^(exponent - MG_SUM_PART_BITS); 0 if it would
+   * be subnormal. Then |term| < 2^(-1022 - 7), so a chunk of whole terms has 53 bits. */
+  const int power = exponent + 52 - MG_SUM_PART_BITS;
+  const uint64_t bits = power > -1023 ? (uint64_t)(power + 1023) << 52 | 1ULL << 51 : 0;
+  double splitter;
+  memcpy(&splitter, &bits, sizeof splitter);
+  return splitter;
+}
+
+/** Split off and return the upper part of a term: a multiple of the splitter's unit. Exact. */
+MG_INLINE double mg_sum_split(double *term, double splitter) {
+  const double part = (*term + splitter) - splitter;
+  *term -= part;
+  return part;
+}
 
 /** Propagate carries: every digit but the top one is then in [0, 2^32). Call it before adding over
  *  ranks. */

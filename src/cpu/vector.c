@@ -178,16 +178,29 @@ static double brick_sum(const mg_real_t *x, const mg_real_t *y, ptrdiff_t js, pt
   return sum;
 }
 
-/* Sum of a row of bricks that are single cells. */
-static void add_row(mg_sum_t *sum, const mg_real_t *x, const mg_real_t *y, int n) {
-  enum { MOST = 256 };
-  double term[MOST];
-  for (int first = 0; first < n; first += MOST) {
-    const int m = n - first < MOST ? n - first : MOST;
+/* A sum, and terms that are not yet added. */
+typedef struct {
+  mg_sum_t sum;
+  int n;
+  double term[MG_SUM_CHUNK];
+} chunk_t;
+
+static void add_terms(chunk_t *c) {
+  mg_sum_add_all(&c->sum, c->term, c->n);
+  c->n = 0;
+}
+
+/* Sum of a row of bricks that are single cells. Chunks continue in the next row. */
+static void add_row(chunk_t *c, const mg_real_t *x, const mg_real_t *y, int n) {
+  for (int first = 0; first < n;) {
+    const int room = MG_SUM_CHUNK - c->n, m = n - first < room ? n - first : room;
+    double *term = c->term + c->n;
 #pragma omp simd
     for (int i = 0; i < m; i++)
       term[i] = y ? (double)x[first + i] * (double)y[first + i] : (double)x[first + i];
-    mg_sum_add_all(sum, term, m);
+    first += m;
+    c->n += m;
+    if (c->n == MG_SUM_CHUNK) add_terms(c);
   }
 }
 
@@ -198,7 +211,9 @@ mg_status_t mg_cpu_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_
     const int nk = p->n[2] / u, nj = p->n[1] / u, ni = p->n[0] / u;
 #pragma omp parallel num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
     {
-      mg_sum_t mine = {{0}};
+      chunk_t mine;
+      mine.sum = (mg_sum_t){{0}};
+      mine.n = 0;
 #pragma omp for collapse(2)
       for (int k = 0; k < nk; k++)
         for (int j = 0; j < nj; j++) {
@@ -206,11 +221,12 @@ mg_status_t mg_cpu_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_
           const mg_real_t *yb = y < 0 ? NULL : mg_cell(p, y, 0, j * u, k * u);
           if (u == 1) add_row(&mine, xb, yb, ni);
           for (int i = 0; u > 1 && i < ni; i++)
-            mg_sum_add(&mine,
+            mg_sum_add(&mine.sum,
                        brick_sum(xb + i * u, yb ? yb + i * u : NULL, p->jstride, p->kstride, u));
         }
+      add_terms(&mine);
 #pragma omp critical(mg_cpu_dot_merge)
-      mg_sum_merge(sum, &mine);
+      mg_sum_merge(sum, &mine.sum);
     }
   }
   return MG_OK;

@@ -1,5 +1,6 @@
 /* op_vectors: vector operations are bit-exact in each cell. Reductions are exact for integers,
  * never hide a non-finite cell, and ignore ghosts. Tested with several numbers of threads. */
+#include "formulas/index.h"
 #include "level/ops.h"
 #include "tests/lib/fixture.h"
 #include <float.h>
@@ -100,6 +101,31 @@ static void test_sum_error(mg_level_t *level) {
   if (level->comm) CHECK_CASE(fabs(got - want) <= bound, got, want);
 }
 
+/* Without bricks, terms are added exactly, whatever their magnitudes: 1, 2^80, 2^1000 and 2^2000
+ * apart. Chunks with terms of 2^1000 or more are not split. */
+static void test_sum_of_cells(mg_level_t *level) {
+  static const int exponents[][2] = {{0, 0}, {-40, 40}, {-500, 500}, {-990, 1010}};
+  fields_t f = fields_random(level, 12);
+  random_t r = {7};
+  for (int range = 0; range < 4; range++) {
+    const int low = exponents[range][0], high = exponents[range][1];
+    mg_sum_t products = {{0}}, values = {{0}};
+    double dot, sum;
+    for (int64_t c = 0; c < f.cells; c++) {
+      f.want[c] = ldexp(f.x[c], (int)random_int(&r, low, high));
+      mg_sum_add(&products, f.want[c] * f.y[c]);
+      mg_sum_add(&values, f.want[c]);
+    }
+    field_put(level, MG_U, f.want);
+    field_put(level, MG_F, f.y);
+    MUST(mg_dot(level, MG_U, MG_F, &dot));
+    MUST(mg_dot(level, MG_U, MG_NO_VECTOR, &sum));
+    if (!level->comm) continue;
+    CHECK_CASE(dot == mg_sum_value(&products), dot, mg_sum_value(&products));
+    CHECK_CASE(sum == mg_sum_value(&values), sum, mg_sum_value(&values));
+  }
+}
+
 /* One large cell anywhere determines the norm; one non-finite cell makes norms and sums NaN. */
 static void test_extremes(mg_level_t *level) {
   fields_t f = fields_random(level, 6);
@@ -159,6 +185,7 @@ static void test_levels(mg_hierarchy_t *h) {
       test_fill(&h->level[l]);
       test_sums(&h->level[l]);
       test_sum_error(&h->level[l]);
+      if (mg_brick_width(&h->level[l].store.view) == 1) test_sum_of_cells(&h->level[l]);
       test_extremes(&h->level[l]);
       if (h->level[l].store.view.box_dim >= 4) test_residual_norm(&h->level[l]);
       fixture_release();
@@ -171,5 +198,7 @@ int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
   fixture_each("5x1 4x2 4x3", "--operator=fv2,fv4 --equation=poisson", test_levels);
   fixture_each("3x1", "--equation=poisson boxes=3x2x5", test_levels);
+  fixture_each("4x1", "--equation=poisson --boundary=dirichlet --operator=fv2 --cells=70x9x21",
+               test_levels);
   return FIXTURE_END();
 }

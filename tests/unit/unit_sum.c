@@ -176,6 +176,25 @@ static void test_all_at_once(void) {
   }
 }
 
+/* Whole chunks of the largest terms of every binade, of one sign: sums of their parts need all bits
+ * of a double. A much smaller term needs further parts. */
+static void test_full_chunks(void) {
+  double term[2 * MG_SUM_CHUNK];
+  random_t r = {10};
+  for (int exponent = 0; exponent < 2047; exponent++) {
+    const int n = 2 * MG_SUM_CHUNK - (int)random_int(&r, 0, 1);
+    const double sign = exponent % 2 ? -1.0 : 1.0;
+    mg_sum_t single = {{0}}, all = {{0}};
+    for (int i = 0; i < n; i++) {
+      const bool small = i == MG_SUM_CHUNK + 1;
+      term[i] = sign * fabs(random_double(&r, small ? exponent / 2 : exponent, exponent));
+      mg_sum_add(&single, term[i]);
+    }
+    mg_sum_add_all(&all, term, n);
+    CHECK(same_number(&single, &all));
+  }
+}
+
 static void test_normalized_digits(void) {
   random_t r = {4};
   for (int round = 0; round < 2 * N_RANGES; round++) {
@@ -283,6 +302,7 @@ int main(void) {
   test_order();
   test_grouping();
   test_all_at_once();
+  test_full_chunks();
   test_normalized_digits();
   test_room_for_terms();
   test_known_sums();
