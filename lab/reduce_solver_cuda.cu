@@ -2,8 +2,8 @@
  * cells. Ghosts are NaN and must not be read. The solver's kernels are in src/cuda/reduce.h.
  *
  * The maximum is taken over bit patterns, in which NaN exceeds every number. A dot product sums
- * bricks of 8^3 cells in a fixed order, and adds the brick sums exactly, as integers. All variants
- * must be bit-identical to src/base/sum.h. */
+ * bricks of 8^3 cells in a fixed order, and adds the brick sums exactly, as integers; or, as on
+ * grids of any size, single cells. All variants must be bit-identical to src/base/sum.h. */
 #include "cuda/reduce.h"
 #include "lab/search_cuda.h"
 
@@ -14,7 +14,8 @@ enum { X, Y, BRICK = 8 };
 struct work_t {
   search_patch_t patch; /* vectors X and Y */
   lab_array_t result;
-  mg_sum_t expected; /* dot product, with normalized limbs */
+  mg_sum_t of_bricks, of_cells; /* dot products, with normalized limbs */
+  const mg_sum_t *expected;     /* one of them */
   bool dot;
 };
 
@@ -74,7 +75,7 @@ mg_status_t check_dot(run_t *r, double *error) {
   MG_TRY(run_once(r, &got, sizeof got));
   mg_sum_normalize(&got);
   for (int d = 0; d < MG_SUM_LIMBS; d++)
-    *error += got.digit[d] != r->w->expected.digit[d];
+    *error += got.digit[d] != r->w->expected->digit[d];
   return MG_OK;
 }
 
@@ -133,9 +134,21 @@ template <int planes> mg_status_t add_planes(lab_t *lab, work_t *w, int threads)
   return add(lab, &run, name);
 }
 
+template <int rows> mg_status_t add_cells(lab_t *lab, work_t *w, const char *name) {
+  int x = X, y = Y;
+  void *args[] = {&w->patch.p, &x, &y, &w->result.at};
+  run_t run = {w, (const void *)mg_sum_cells_kernel<true, rows>,
+               mg_sum_cells_grid(w->patch.p, rows, lab_card().processors), dim3(32, 8), args};
+  return add(lab, &run, name);
+}
+
 mg_status_t dots(lab_t *lab, work_t *w) {
   lab_table(lab, "reduce", "the solver's dot product, %d^3 cells", (int)w->patch.p.n[0]);
   w->dot = true;
+  w->expected = &w->of_cells;
+  MG_TRY(add_cells<MG_SUM_ROWS / 2>(lab, w, "single cells, four rows first"));
+  MG_TRY(add_cells<MG_SUM_ROWS>(lab, w, "single cells, eight rows: the solver"));
+  w->expected = &w->of_bricks;
   MG_TRY(add_planes<0>(lab, w, 256));
   for (int threads = 256; threads >= 32; threads /= 2)
     MG_TRY(add_planes<1>(lab, w, threads));
@@ -143,10 +156,10 @@ mg_status_t dots(lab_t *lab, work_t *w) {
   return add_planes<2>(lab, w, 32);
 }
 
-/* The dot product computed on the host by src/base/sum.h. */
-void expect_dot(work_t *w) {
+/* The dot products computed on the host by src/base/sum.h. */
+void expect_dots(work_t *w) {
   const int64_t n = w->patch.p.n[0];
-  w->expected = {};
+  w->of_bricks = w->of_cells = {};
   for (int64_t bk = 0; bk < n; bk += BRICK)
     for (int64_t bj = 0; bj < n; bj += BRICK)
       for (int64_t bi = 0; bi < n; bi += BRICK) {
@@ -155,20 +168,23 @@ void expect_dot(work_t *w) {
           for (int64_t j = bj; j < bj + BRICK; j++)
             for (int i = 0; i < BRICK; i++) {
               const int64_t cell = bi + i + n * (j + n * k);
-              s[i] = fma(search_cell_value(X, cell), search_cell_value(Y, cell), s[i]);
+              const double x = search_cell_value(X, cell), y = search_cell_value(Y, cell);
+              s[i] = fma(x, y, s[i]);
+              mg_sum_add(&w->of_cells, x * y);
             }
         for (int i = 1; i < BRICK; i++)
           s[0] += s[i];
-        mg_sum_add(&w->expected, s[0]);
+        mg_sum_add(&w->of_bricks, s[0]);
       }
-  mg_sum_normalize(&w->expected);
+  mg_sum_normalize(&w->of_bricks);
+  mg_sum_normalize(&w->of_cells);
 }
 
 mg_status_t tables(lab_t *lab, int n) {
   work_t w = {};
   MG_TRY(w.patch.make(n, n, n, 2));
   MG_TRY(w.result.make(sizeof(mg_sum_t) / sizeof(double)));
-  expect_dot(&w);
+  expect_dots(&w);
   lab->name_width = 38;
   mg_status_t status = norms(lab, &w);
   if (status == MG_OK) status = dots(lab, &w);

@@ -422,11 +422,11 @@ struct mg_block_level_t {
       double sum = mine ? lane_of_brick(brick, lane, x, y) : 0.0;
       s->lane_sum[threadIdx.x] = sum;
       __syncthreads();
-      if (mine && lane == 0) {
+      if (mine && lane == 0)
         for (int i = 1; i < unit; i++)
           sum += s->lane_sum[threadIdx.x + i];
-        mg_sum_add_atomic(s->digit, sum);
-      }
+      double term[1] = {lane == 0 ? sum : 0.0};
+      mg_sum_add_warp(s->digit, term);
       __syncthreads();
     }
     if (threadIdx.x < 32) {

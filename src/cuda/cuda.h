@@ -384,6 +384,16 @@ mg_max_known(const unsigned long long *maximum) {
 #define MG_CUDA_REDUCES_WARPS (CUDART_VERSION >= 12050 && __CUDA_ARCH__ >= 800)
 
 /** Maximum over a full warp, returned to all lanes. */
+static __device__ __forceinline__ unsigned mg_max_of_warp(unsigned value) {
+#if MG_CUDA_REDUCES_WARPS
+  return __reduce_max_sync(0xffffffffu, value);
+#else
+  for (int step = 16; step > 0; step /= 2)
+    value = max(value, __shfl_xor_sync(0xffffffffu, value, step));
+  return value;
+#endif
+}
+
 static __device__ __forceinline__ unsigned long long mg_max_of_warp(unsigned long long bits) {
 #if MG_CUDA_REDUCES_WARPS
   /* Maximum of the upper halves, then of the lower halves among the lanes that have it. */
@@ -476,6 +486,53 @@ static __device__ __forceinline__ void mg_sum_add_atomic(unsigned long long *dig
   const unsigned long long part[3] = {bottom & 0xffffffffULL, bottom >> 32, top};
   for (int d = 0; d < 3; d++)
     if (part[d]) atomicAdd(&digit[low + d], negative ? 0ULL - part[d] : part[d]);
+}
+
+/** sum += n terms of every lane of a full warp, exactly; mg_sum_add_all with the same parts. All
+ *  lanes call it. Safe for concurrent warps.
+ *  @param[in,out] term  overwritten */
+template <int n>
+static __device__ __forceinline__ void mg_sum_add_warp(unsigned long long *digit,
+                                                       double (&term)[n]) {
+  static_assert(32 * n <= MG_SUM_CHUNK, "sums of the parts must be exact");
+  const unsigned all = 0xffffffffu;
+  const bool low_lane = threadIdx.x % 32 < 16;
+  unsigned long long left;
+  do {
+    unsigned largest = 0;
+#pragma unroll
+    for (int i = 0; i < n; i++)
+      largest = max(largest, (unsigned)__double2hiint(term[i]) & 0x7fffffffu);
+    const int exponent = mg_sum_exponent(mg_max_of_warp(largest));
+    if (exponent > MG_SUM_MAX_EXPONENT) {
+#pragma unroll 1
+      for (int i = 0; i < n; i++) {
+        mg_sum_add_atomic(digit, term[0]);
+        /* An index known only at run time would move the terms from registers to memory. */
+#pragma unroll
+        for (int next = 1; next < n; next++)
+          term[next - 1] = term[next];
+      }
+      return;
+    }
+    const double first = mg_sum_splitter(exponent),
+                 second = mg_sum_splitter(exponent - MG_SUM_PART_BITS);
+    double high = 0.0, low = 0.0;
+    left = 0;
+#pragma unroll
+    for (int i = 0; i < n; i++) {
+      high += mg_sum_split(&term[i], first);
+      low += mg_sum_split(&term[i], second);
+      left |= (unsigned long long)__double_as_longlong(term[i]);
+    }
+    /* Lanes 0 to 15 join the high parts, lanes 16 to 31 the low ones. */
+    double sum = low_lane ? high : low;
+    sum += __shfl_xor_sync(all, low_lane ? low : high, 16);
+#pragma unroll
+    for (int step = 8; step > 0; step /= 2)
+      sum += __shfl_xor_sync(all, sum, step);
+    if (threadIdx.x % 16 == 0) mg_sum_add_atomic(digit, sum);
+  } while (__any_sync(all, left << 1 != 0)); /* without the signs of zeros */
 }
 
 #endif

@@ -2,7 +2,8 @@
  *
  * Non-negative doubles order like their bit patterns, with NaN last, so atomicMax finds the
  * maximum in any order. A dot product sums each brick in the order given in sum.h, with eight
- * threads per 8^3 brick. The brick sums are added exactly, as integers, in any order. */
+ * threads per 8^3 brick. The brick sums, or single cells, are added exactly, as integers, in any
+ * order. */
 #include "cuda/reduce.h"
 
 #ifndef MG_FLOAT /* the same for both types */
@@ -65,19 +66,32 @@ mg_status_t mg_cuda_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, d
   return mg_cuda_max_end(norm);
 }
 
+static void launch_dot_of_bricks(const mg_patch_t &p, mg_vector_t x, mg_vector_t y, int u) {
+  const int64_t bricks = (int64_t)(p.n[0] / u) * (p.n[1] / u) * (p.n[2] / u);
+  const int threads = mg_dot_threads(bricks * u, mg_cuda.sms), per_block = threads / u;
+  const auto kernel = y < 0
+                          ? (u == 8 ? mg_dot_kernel<false, MG_DOT_PLANES> : mg_dot_kernel<false, 0>)
+                          : (u == 8 ? mg_dot_kernel<true, MG_DOT_PLANES> : mg_dot_kernel<true, 0>);
+  kernel<<<(unsigned)((bricks + per_block - 1) / per_block), threads, 0, mg_cuda.stream>>>(
+      p, x, y, u, mg_cuda.reduction);
+}
+
+static void launch_dot_of_cells(const mg_patch_t &p, mg_vector_t x, mg_vector_t y) {
+  constexpr int R = MG_SUM_ROWS;
+  const auto kernel = y < 0 ? mg_sum_cells_kernel<false, R> : mg_sum_cells_kernel<true, R>;
+  kernel<<<mg_sum_cells_grid(p, R, mg_cuda.sms), dim3(32, 8), 0, mg_cuda.stream>>>(
+      p, x, y, mg_cuda.reduction);
+}
+
 /* Sum into mg_cuda.reduction. */
 static mg_status_t launch_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y) {
   const int u = mg_brick_width(v);
   MG_TRY(mg_cuda_sum_begin());
   for (int q = 0; q < v->n_patches; q++) {
-    const mg_patch_t &p = v->patch[q];
-    const int64_t bricks = (int64_t)(p.n[0] / u) * (p.n[1] / u) * (p.n[2] / u);
-    const int threads = mg_dot_threads(bricks * u, mg_cuda.sms), per_block = threads / u;
-    const auto kernel =
-        y < 0 ? (u == 8 ? mg_dot_kernel<false, MG_DOT_PLANES> : mg_dot_kernel<false, 0>)
-              : (u == 8 ? mg_dot_kernel<true, MG_DOT_PLANES> : mg_dot_kernel<true, 0>);
-    kernel<<<(unsigned)((bricks + per_block - 1) / per_block), threads, 0, mg_cuda.stream>>>(
-        p, x, y, u, mg_cuda.reduction);
+    if (u == 1)
+      launch_dot_of_cells(v->patch[q], x, y);
+    else
+      launch_dot_of_bricks(v->patch[q], x, y, u);
     MG_CUDA_LAUNCHED("dot");
   }
   return MG_OK;

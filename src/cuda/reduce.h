@@ -20,6 +20,10 @@ enum { MG_NORM_ROWS = 4, MG_NORM_BLOCKS = 4 /* per SM */ };
  *   128 registers: 10.8 (256 threads) and 8.4 (32 threads), 465 */
 enum { MG_DOT_PLANES = 1, MG_DOT_MIN_THREADS = 32 };
 
+/* Sums of single cells: a warp loads MG_SUM_ROWS adjacent rows of 32 cells, then adds them. All
+ * blocks are resident. */
+enum { MG_SUM_ROWS = MG_SUM_CHUNK / 32, MG_SUM_BLOCKS = 4 /* per SM */ };
+
 /** Value |x| or |x - y| of a cell, or the larger of two cells, as bits; NaN is the largest. */
 template <bool pairs, bool differs>
 static __device__ __forceinline__ unsigned long long mg_largest_of(const mg_real2_t &x,
@@ -171,6 +175,46 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(8 >> planes, 25
   __syncthreads();
   for (int d = (int)threadIdx.x; d < MG_SUM_LIMBS; d += (int)blockDim.x)
     if (digit[d]) atomicAdd(&sum[d], digit[d]);
+}
+
+/** Grid for mg_sum_cells_kernel with 32 x 8 threads per block. */
+inline dim3 mg_sum_cells_grid(const mg_patch_t &p, int rows, int processors) {
+  const int64_t columns = (p.n[0] + 31) / 32, warps = (p.n[1] + rows - 1) / rows * (int64_t)p.n[2],
+                blocks = (warps + 7) / 8, full = MG_SUM_BLOCKS * (int64_t)processors / columns;
+  return dim3((unsigned)columns, (unsigned)(blocks < full ? blocks : full > 0 ? full : 1));
+}
+
+/** Sum cells one by one, without bricks.
+ *  @tparam product  sum x * y; otherwise sum x
+ *  @tparam rows     rows that a warp loads and adds at a time */
+template <bool product, int rows>
+static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(MG_SUM_BLOCKS, 256))
+    mg_sum_cells_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y, unsigned long long *sum) {
+  __shared__ unsigned long long digit[MG_SUM_LIMBS];
+  const int thread = (int)(threadIdx.y * 32 + threadIdx.x);
+  if (thread < MG_SUM_LIMBS) digit[thread] = 0;
+  __syncthreads();
+  const int i = (int)(blockIdx.x * 32 + threadIdx.x), per_plane = (p.n[1] + rows - 1) / rows,
+            groups = per_plane * p.n[2], step = (int)gridDim.y * 8;
+  /* Whole warps: all lanes take part in mg_sum_add_warp. */
+  for (int group = (int)(blockIdx.y * 8 + threadIdx.y); group < groups; group += step) {
+    const int j = group % per_plane * rows, k = group / per_plane;
+    const ptrdiff_t at = i + j * p.jstride + k * p.kstride;
+    mg_real_t a[rows], b[rows];
+    double term[rows];
+#pragma unroll
+    for (int r = 0; r < rows; r++) {
+      const bool inside = i < p.n[0] && j + r < p.n[1];
+      a[r] = inside ? p.vec[x][at + r * p.jstride] : MG_REAL(0.0);
+      b[r] = product && inside ? p.vec[y][at + r * p.jstride] : MG_REAL(0.0);
+    }
+#pragma unroll
+    for (int r = 0; r < rows; r++)
+      term[r] = product ? (double)a[r] * (double)b[r] : (double)a[r];
+    mg_sum_add_warp(digit, term);
+  }
+  __syncthreads();
+  if (thread < MG_SUM_LIMBS && digit[thread]) atomicAdd(&sum[thread], digit[thread]);
 }
 
 #endif

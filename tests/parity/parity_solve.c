@@ -1,7 +1,8 @@
 /* parity_solve: a solve is bit-identical on every backend, for any number of threads and any
  * division of the grid into boxes. Runs one F-cycle and two V-cycles for every operator,
- * boundary and smoother, the same with Neumann walls, and four cycles with CG. With the argument
- * "print" it prints the results instead, for comparison across rank counts. */
+ * boundary and smoother, the same with Neumann walls, and four cycles with CG; some on a grid of
+ * any size. With the argument "print" it prints the results instead, for comparison across rank
+ * counts. */
 #include "device/device_select.h"
 #include "level/ops.h"
 #include "tests/lib/fixture.h"
@@ -113,6 +114,11 @@ int main(int argc, char **argv) {
     run_case(textf(" --operator=%s --boundary=%s --smoother=symgs --krylov=cg --cycle=%s "
                    "--rtol=1e-30 --max-cycles=4",
                    operators[c % 3], boundaries[c / 3], c % 2 == 0 ? "f" : "v"));
+  /* Grids of any size, whose sums have no bricks. */
+  for (int c = 0; c < 2 * 2; c++)
+    run_case(textf(" --cells=45x38x22 --boundary=%s --operator=%s --rtol=1e-30 --max-cycles=3 %s",
+                   c < 2 ? "neumann" : "periodic", c % 2 == 0 ? "fv2" : "7pt",
+                   c % 2 == 0 ? "" : "--smoother=symgs --krylov=cg"));
   if (!print) return FIXTURE_END();
   fixture_finalize();
   return 0;
