@@ -248,9 +248,12 @@ void mg_params_print(FILE *out, const mg_params_t *params);
 /** Write --help: usage, every option with its default, exit codes, examples. */
 void mg_params_help(FILE *out);
 
+/** Six sides, each Robin's with three numbers of 17 digits, fit. */
+enum { MG_BOUNDARY_TEXT_MAX = 512 };
+
 /** The value of --boundary, as short as possible. */
 typedef struct {
-  char text[256];
+  char text[MG_BOUNDARY_TEXT_MAX];
 } mg_boundary_text_t;
 mg_boundary_text_t mg_boundary_text(const mg_params_t *params);
 

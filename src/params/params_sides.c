@@ -131,9 +131,7 @@ void mg_sides_format(const mg_option_t *option, const mg_sides_t *sides, char *t
 }
 
 mg_boundary_text_t mg_boundary_text(const mg_params_t *params) {
-  char text[MG_PATH_MAX];
   mg_boundary_text_t boundary;
-  mg_option_format(&mg_options[MG_OPT_BOUNDARY], params, text, (int)sizeof text);
-  snprintf(boundary.text, sizeof boundary.text, "%.255s", text);
+  mg_option_format(&mg_options[MG_OPT_BOUNDARY], params, boundary.text, (int)sizeof boundary.text);
   return boundary;
 }
