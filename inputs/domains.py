@@ -36,6 +36,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 SCRIPTS = os.path.join(os.path.dirname(HERE), "scripts")
 sys.path.insert(0, SCRIPTS)
 try:
+    from rough_field import add_checksums
     from toolkit import Parser, late_interrupts, need, run_main, say, write_atomically
 except ModuleNotFoundError:
     print(f"domains.py: error: toolkit.py is missing in {SCRIPTS}", file=sys.stderr)
@@ -111,6 +112,7 @@ def write(path: str, cells: dict, attributes: dict, others: dict) -> None:
             file["VTKHDF"].attrs[name] = value
         for name, values in others.items():
             file[name] = values
+        add_checksums(file)
     write_atomically(path, content.getbuffer())
 
 

@@ -88,17 +88,57 @@ def permeability(n: int, jump: float, random):
 
 
 def checksums(values):
-    """Checksum of each plane of [z][y][x] doubles, as defined in docs/format.md."""
+    """Checksum of each entry of the first dimension of floats or doubles, as in docs/format.md."""
     np = need("numpy", "numpy")
     u32, u64 = np.uint32, np.uint64
+    stored = "<f4" if values.dtype == np.float32 and values.ndim == 3 else "<f8"
     sums = np.empty(len(values), u64)
-    for k, plane in enumerate(values):
-        words = np.ascontiguousarray(plane, "<f8").ravel().view(u32)
-        index = np.arange(k * plane.size, (k + 1) * plane.size, dtype=u64).astype(u32)
-        a = words[0::2] + (index + u32(1)) * u32(0x9E3779B1)
-        b = words[1::2] + (index * u32(0x85EBCA6B) ^ u32(0x7FEB352D))
+    for k in range(len(values)):
+        row = np.ascontiguousarray(values[k], stored).ravel()
+        words = row.view(u32).reshape(row.size, -1)
+        high = words[:, 1] if words.shape[1] == 2 else u32(0)
+        index = np.arange(k * row.size, (k + 1) * row.size, dtype=u64).astype(u32)
+        a = words[:, 0] + (index + u32(1)) * u32(0x9E3779B1)
+        b = high + (index * u32(0x85EBCA6B) ^ u32(0x7FEB352D))
         sums[k] = (a.astype(u64) * b).sum(dtype=u64)
     return sums
+
+
+def attributes_checksum(file):
+    """Checksum of the attributes of /HPGMG and /VTKHDF, as in docs/format.md."""
+    np = need("numpy", "numpy")
+    words = b""
+    for group in "HPGMG", "VTKHDF":
+        for name, value in sorted(file[group].attrs.items()):
+            if name in ("attributes_checksum", "complete"):
+                continue
+            value = value.encode() if isinstance(value, str) else value
+            if np.issubdtype(np.asarray(value).dtype, np.number):
+                kind = "<f8" if np.asarray(value).dtype.kind == "f" else "<i8"
+                value = np.asarray(value, kind).tobytes()
+            for text in name.encode(), bytes(value):
+                words += text + bytes(-len(text) % 8)
+    return checksums(np.frombuffer(words, "<f8")[None])[0].astype(np.int64)
+
+
+def add_checksums(file) -> None:
+    """Add the checksums of all that hpgmg-fv reads to an open file of h5py."""
+    np = need("numpy", "numpy")
+    places = {
+        "CellData": "VTKHDF/CellData",
+        "PointData": "VTKHDF/PointData",
+        "walls": "HPGMG/walls",
+    }
+    listed = []
+    for kind, path in {**places, "grid": "grid", "boundary": "boundary"}.items():
+        is_field = kind.endswith("Data")
+        for name, data in file.get(path, {}).items():
+            listed.append(name if is_field else f"{kind}/{name}")
+            place = f"level_0/{name}" if is_field else f"{kind}/{name}"
+            file[f"HPGMG/checksums/{place}"] = checksums(data if data.ndim == 3 else data[...])
+    attributes = file["HPGMG"].attrs
+    attributes["checksums"] = np.bytes_(" ".join(listed))
+    attributes["attributes_checksum"] = attributes_checksum(file)
 
 
 def write(path: str, n: int, fields: dict) -> None:
@@ -118,8 +158,7 @@ def write(path: str, n: int, fields: dict) -> None:
             data = image.create_dataset(f"CellData/{name}", (n, n, n), "f8")
             for k in range(n):
                 data[k] = values[k]
-            file[f"HPGMG/checksums/level_0/{name}"] = checksums(values)
-        file["HPGMG"].attrs["checksums"] = np.bytes_(" ".join(fields))
+        add_checksums(file)
     write_atomically(path, content.getbuffer())
 
 

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "io/dump_parts.h"
 #include "io/field_io.h"
+#include "io/stored_sums.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,30 +17,48 @@ void mg_axis_path(int level, int d, char path[MG_DATA_PATH_MAX]) {
 
 /* --- dumps ----------------------------------------------------------------------------- */
 
-/* Write a dataset of n values, or compare it with the file. `stored` is scratch. */
-static mg_status_t move(mg_h5_t *file, const char *path, int32_t n, bool write, double *values,
-                        double *stored) {
-  MG_TRY(mg_dataset_move(file, path, MG_H5_DOUBLE, 1, &n, write, write ? values : stored));
+/* Values of an axis, the same as read back, and checksums of both. */
+typedef struct {
+  double *values, *stored;
+  uint64_t *sums, *stored_sums;
+} axis_t;
+
+/* Write a dataset of n values, or compare it with the file; with a word of the list of checksums
+ * also these. */
+static mg_status_t move(mg_h5_t *file, const char *path, const char *word, int32_t n, bool write,
+                        const axis_t *axis) {
+  const bool has_sums = word != NULL;
+  MG_TRY(
+      mg_dataset_move(file, path, MG_H5_DOUBLE, 1, &n, write, write ? axis->values : axis->stored));
+  if (has_sums) {
+    char sums[MG_H5_NAME_MAX];
+    mg_sums_path(word, sums);
+    mg_sums_of_rows(axis->values, n, 1, axis->sums);
+    MG_TRY(mg_dataset_move(file, sums, MG_H5_UINT64, 1, &n, write,
+                           write ? axis->sums : axis->stored_sums));
+  }
   if (write) return MG_OK;
+  const bool same =
+      memcmp(axis->values, axis->stored, (size_t)n * sizeof *axis->values) == 0 &&
+      (!has_sums || memcmp(axis->sums, axis->stored_sums, (size_t)n * sizeof *axis->sums) == 0);
   return MG_ON_ROOT(
-      memcmp(values, stored, (size_t)n * sizeof *values) == 0
-          ? MG_OK
-          : mg_error(MG_ERR_IO, "%s reads back different values; check the disk", path));
+      same ? MG_OK : mg_error(MG_ERR_IO, "%s reads back different values; check the disk", path));
 }
 
+/* Coarser levels have no checksums: nothing reads their positions. */
 static mg_status_t move_faces(const mg_hierarchy_t *h, mg_h5_t *file, int l, int d, bool write,
-                              double *values, double *stored) {
+                              const axis_t *axis) {
   char path[MG_DATA_PATH_MAX];
   const int32_t n = h->plan.level[l].layout.n[d] + 1;
   mg_axis_path(l, d, path);
   for (int32_t i = 0; i < n; i++)
-    values[i] = mg_plan_position(h->level[0].plan, &h->params, l, d, i);
-  return move(file, path, n, write, values, stored);
+    axis->values[i] = mg_plan_position(h->level[0].plan, &h->params, l, d, i);
+  return move(file, path, l == 0 ? path + 1 : NULL, n, write, axis);
 }
 
 /* The coordinates that VTK expects: of faces, or with point centering of cell centers. */
 static mg_status_t move_coordinates(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
-                                    double *values, double *stored) {
+                                    const axis_t *axis) {
   char path[MG_DATA_PATH_MAX];
   const bool points = h->params.dump_centering == MG_CENTERING_POINT;
   const int32_t n = h->plan.level[0].layout.n[d] + (points ? 0 : 1);
@@ -47,26 +66,31 @@ static mg_status_t move_coordinates(const mg_hierarchy_t *h, mg_h5_t *file, int 
   snprintf(path, sizeof path, "/VTKHDF/%cCoordinates", "XYZ"[d]);
   for (int32_t i = 0; i < n; i++) {
     const double low = mg_plan_position(level, &h->params, 0, d, i);
-    values[i] = points ? 0.5 * (low + mg_plan_position(level, &h->params, 0, d, i + 1)) : low;
+    axis->values[i] = points ? 0.5 * (low + mg_plan_position(level, &h->params, 0, d, i + 1)) : low;
   }
-  return move(file, path, n, write, values, stored);
+  return move(file, path, strrchr(path, '/') + 1, n, write, axis);
 }
 
 mg_status_t mg_axes_dump(const mg_hierarchy_t *h, mg_h5_t *file, bool write) {
   const int32_t *n = h->plan.level[0].layout.n;
-  const int64_t most = (int64_t)n[0] + n[1] + n[2];
-  double *values;
-  MG_TRY(mg_comm_agree(mg_new(&values, 2 * most, "positions of faces")));
-  double *stored = values + most;
-  mg_status_t status = MG_OK;
+  const int64_t most = (int64_t)n[0] + n[1] + n[2] + 1;
+  axis_t axis = {0};
+  mg_status_t status = mg_new(&axis.values, 2 * most, "positions of faces");
+  if (status == MG_OK) status = mg_new(&axis.sums, 2 * most, "positions of faces");
+  status = mg_comm_agree(status);
+  if (status == MG_OK) {
+    axis.stored = axis.values + most;
+    axis.stored_sums = axis.sums + most;
+  }
   for (int l = 0; l < h->n_levels; l++)
     for (int d = 0; d < 3; d++) {
       if (mg_plan_is_even(h->level[0].plan, &h->params, l)) continue;
       if (status == MG_OK && (l == 0 || mg_dump_wants_level(&h->params, l)))
-        status = move_faces(h, file, l, d, write, values, stored);
-      if (status == MG_OK && l == 0) status = move_coordinates(h, file, d, write, values, stored);
+        status = move_faces(h, file, l, d, write, &axis);
+      if (status == MG_OK && l == 0) status = move_coordinates(h, file, d, write, &axis);
     }
-  free(values);
+  free(axis.values);
+  free(axis.sums);
   return status;
 }
 
@@ -76,6 +100,7 @@ mg_status_t mg_axes_dump(const mg_hierarchy_t *h, mg_h5_t *file, bool write) {
 typedef struct {
   mg_h5_t *file;
   const char *option, *path;
+  const mg_sums_list_t *list;
 } source_t;
 
 static mg_status_t check(const source_t *in, const char *name, const double *face, int32_t n) {
@@ -89,12 +114,23 @@ static mg_status_t check(const source_t *in, const char *name, const double *fac
                   in->option, in->path, name, (long long)at, face[at], face[at - 1]);
 }
 
+/* Find the checksums of an axis, and whether it is there. */
+static mg_status_t find_axis(const source_t *in, int d, bool *there) {
+  char name[MG_DATA_PATH_MAX], sums[MG_H5_NAME_MAX];
+  bool has_sums;
+  mg_axis_path(0, d, name);
+  mg_sums_path(name + 1, sums);
+  MG_TRY(mg_h5_exists(in->file, name, there));
+  return mg_sums_find(in->file, in->list, name + 1, sums, *there, &has_sums);
+}
+
 static mg_status_t read_values(const source_t *in, const char *name, int32_t n, double *face) {
   const int32_t size = n + 1;
   mg_h5_data_t data;
   MG_TRY(mg_h5_data_open_numbers(in->file, name, 1, &size, &data));
-  const mg_status_t status = mg_h5_read_planes(in->file, &data, 0, size, face);
-  return mg_status_worst(status, mg_h5_data_close(in->file, &data));
+  mg_status_t status = mg_h5_read_planes(in->file, &data, 0, size, face);
+  status = mg_status_worst(status, mg_h5_data_close(in->file, &data));
+  return status == MG_OK ? mg_sums_compare(in->file, name + 1, 1, &size, face) : status;
 }
 
 /* Read one axis; free it if its cells have equal widths. */
@@ -118,18 +154,14 @@ static mg_status_t read_axis(const source_t *in, const char *name, int32_t n, do
   return MG_OK;
 }
 
-mg_status_t mg_axes_read(mg_h5_t *file, const char *option, const char *path, const int32_t n[3],
-                         mg_axes_t *axes, double length[3]) {
-  const source_t in = {file, option, path};
-  bool there[3] = {false};
+mg_status_t mg_axes_read(mg_h5_t *file, const char *option, const char *path,
+                         const mg_sums_list_t *list, const int32_t n[3], mg_axes_t *axes,
+                         double length[3]) {
+  const source_t in = {file, option, path, list};
+  bool there[3];
   memset(length, 0, 3 * sizeof *length);
-  MG_TRY(mg_h5_exists(file, "/grid", &there[0]));
-  if (!there[0]) return MG_OK;
-  for (int d = 0; d < 3; d++) {
-    char name[MG_DATA_PATH_MAX];
-    mg_axis_path(0, d, name);
-    MG_TRY(mg_h5_exists(file, name, &there[d]));
-  }
+  for (int d = 0; d < 3; d++)
+    MG_TRY(find_axis(&in, d, &there[d]));
   if (!there[0] && !there[1] && !there[2]) return MG_OK; /* a group of another program */
   for (int d = 0; d < 3; d++) {
     char name[MG_DATA_PATH_MAX];

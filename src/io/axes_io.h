@@ -5,6 +5,7 @@
 
 #include "io/dump.h"
 #include "io/hdf5/h5.h"
+#include "io/stored_sums.h"
 #include "plan/axes.h"
 
 /** Path of a level's positions in direction d. */
@@ -17,12 +18,14 @@ MG_MUST_CHECK mg_status_t mg_axes_dump(const mg_hierarchy_t *h, mg_h5_t *file, b
 
 /** Read the positions that a user's file has, on the calling rank only.
  *  @param[in]  option, path  name the file in messages
+ *  @param[in]  list          its datasets with checksums
  *  @param[in]  n             cells of its fields
  *  @param[out] axes          none if the file has no /grid; no cells of equal width
  *  @param[out] length        of the domain in each direction; 0 if the file has no /grid
  *  @return MG_OK, MG_ERR_IO (one of x, y and z is missing, or is not as it must be),
  *          MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t mg_axes_read(mg_h5_t *file, const char *option, const char *path,
-                                       const int32_t n[3], mg_axes_t *axes, double length[3]);
+                                       const mg_sums_list_t *list, const int32_t n[3],
+                                       mg_axes_t *axes, double length[3]);
 
 #endif

@@ -7,11 +7,6 @@
 
 /** Group for everything that VTK does not read. */
 #define MG_DUMP_OURS "/HPGMG"
-/** Attribute of this group that lists the datasets with checksums: field names and walls/NAME,
- *  separated by spaces. A listed dataset must have checksums, so that damage is not mistaken for
- *  absence. */
-#define MG_DUMP_CHECKSUMS "checksums"
-enum { MG_DUMP_CHECKSUMS_MAX = 256 };
 /** Attribute with the cells in i, j, k, of grids that are not cubes. */
 #define MG_DUMP_CELLS_IJK "cells_ijk"
 
@@ -65,7 +60,7 @@ MG_MUST_CHECK mg_status_t mg_dump_write(mg_hierarchy_t *h, const char *path,
 MG_MUST_CHECK mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg_plan_t *plan,
                                              const char *path);
 
-enum { MG_DATA_PATH_MAX = 96, MG_FORMAT_VERSION = 2 };
+enum { MG_DATA_PATH_MAX = 96, MG_FORMAT_VERSION = 3 };
 
 /** Whether a field is selected and exists. */
 bool mg_dump_wants(const mg_params_t *params, mg_field_t field);

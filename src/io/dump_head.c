@@ -5,6 +5,7 @@
 #include "formulas/index.h"
 #include "git_version.h"
 #include "io/dump_parts.h"
+#include "io/stored_sums.h"
 #include "params/params_table.h"
 #include "params/params_value.h"
 #include <math.h>
@@ -165,8 +166,8 @@ static void put_files(writer_t *w, const mg_params_t *p, const mg_dump_about_t *
   integer(w, ours, "problem_checksum", about->problem_checksum);
 }
 
-static void put_checksums(writer_t *w, const mg_params_t *p) {
-  char list[MG_DUMP_CHECKSUMS_MAX] = "";
+static void put_checksums(writer_t *w, const mg_params_t *p, bool is_even) {
+  char list[MG_SUMS_LIST_MAX] = "";
   const char *const before[2] = {"", "walls/"};
   for (int walls = 0; walls < 2; walls++)
     for (int field = 0; field < MG_N_FIELDS; field++) {
@@ -176,11 +177,16 @@ static void put_checksums(writer_t *w, const mg_params_t *p) {
       snprintf(list + length, sizeof list - length, "%s%s%s", length > 0 ? " " : "", before[walls],
                mg_field_name((mg_field_t)field));
     }
-  text(w, ours, MG_DUMP_CHECKSUMS, list);
+  for (int d = 0; d < 3 && !is_even; d++) {
+    const size_t length = strlen(list);
+    snprintf(list + length, sizeof list - length, " grid/%c %cCoordinates", "xyz"[d], "XYZ"[d]);
+  }
+  text(w, ours, MG_SUMS_LIST, list);
 }
 
 mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_dump_about_t *about) {
   const mg_params_t *p = &h->params;
+  const bool is_even = mg_plan_is_even(&h->plan.level[0], p, 0);
   writer_t w = {file, MG_OK};
   put_grid(&w, p, &h->plan.level[0]);
   group(&w, ours);
@@ -193,8 +199,10 @@ mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_du
   text(&w, ours, "precision", p->dump_precision == MG_PRECISION_FLOAT ? "float" : "double");
   text(&w, ours, "centering", p->dump_centering == MG_CENTERING_POINT ? "point" : "cell");
   put_files(&w, p, about);
-  put_checksums(&w, p);
+  put_checksums(&w, p, is_even);
+  if (w.status == MG_OK) w.status = mg_sums_put_attributes(file);
   group(&w, "/HPGMG/checksums");
+  if (!is_even) group(&w, "/HPGMG/checksums/grid");
   if (mg_dump_wants_wall(p, MG_N_FIELDS)) {
     group(&w, "/HPGMG/walls");
     group(&w, "/HPGMG/checksums/walls");

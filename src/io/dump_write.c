@@ -2,9 +2,9 @@
 #include "base/log.h"
 #include "io/axes_io.h"
 #include "io/boundary_faces_io.h"
-#include "io/checksum.h"
 #include "io/dump_parts.h"
 #include "io/field_io.h"
+#include "io/stored_sums.h"
 #include "level/ops.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,8 +103,7 @@ static mg_status_t run_wall(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool 
   mg_boundary_faces_size(h->plan.level[0].layout.n, d, n);
   MG_TRY(mg_boundary_faces_get(&h->level[0], d, wall->faces));
   MG_TRY(unscale_wall(h, d, n, wall->faces));
-  for (int64_t row = 0; row < n[1]; row++)
-    wall->sums[row] = mg_checksum_doubles(wall->faces + row * n[0], n[0], (uint64_t)(row * n[0]));
+  mg_sums_of_rows(wall->faces, n[1], n[0], wall->sums);
   MG_TRY(move_wall(file, d, n, write, write ? wall : stored));
   if (write) return MG_OK;
   return MG_ON_ROOT(same_walls(wall, stored, n)

@@ -6,6 +6,7 @@
 #include "io/axes_io.h"
 #include "io/dump.h"
 #include "io/hdf5/h5.h"
+#include "io/stored_sums.h"
 #include "params/params_value.h"
 #include <math.h>
 #include <stdio.h>
@@ -28,14 +29,15 @@ mg_input_source_t mg_input_rhs(const mg_params_t *p) {
 typedef struct {
   const mg_input_source_t *source;
   mg_h5_t *file;
-  char listed[MG_DUMP_CHECKSUMS_MAX + 2]; /* datasets with checksums, each between two spaces */
+  mg_sums_list_t sums;
 } look_t;
 
 /* The version of a dump determines how its checksums are computed; files of users have none. */
 static mg_status_t check_version(const look_t *in) {
   bool there;
   int64_t version;
-  MG_TRY(mg_h5_has_attribute(in->file, MG_DUMP_OURS, "format_version", &there));
+  MG_TRY(mg_h5_exists(in->file, MG_DUMP_OURS, &there));
+  if (there) MG_TRY(mg_h5_has_attribute(in->file, MG_DUMP_OURS, "format_version", &there));
   if (!there) return MG_OK;
   MG_TRY(mg_h5_get_integers(in->file, MG_DUMP_OURS, "format_version", &version, 1));
   if (version == MG_FORMAT_VERSION) return MG_OK;
@@ -43,65 +45,35 @@ static mg_status_t check_version(const look_t *in) {
                   in->source->option, in->source->path, (long long)version, MG_FORMAT_VERSION);
 }
 
-static mg_status_t read_list(look_t *in) {
-  bool there;
-  in->listed[0] = '\0';
-  MG_TRY(mg_h5_exists(in->file, MG_DUMP_OURS, &there));
-  if (there) MG_TRY(mg_h5_has_attribute(in->file, MG_DUMP_OURS, MG_DUMP_CHECKSUMS, &there));
-  if (!there) return MG_OK;
-  MG_TRY(check_version(in));
-  MG_TRY(mg_h5_get_text(in->file, MG_DUMP_OURS, MG_DUMP_CHECKSUMS, in->listed + 1,
-                        MG_DUMP_CHECKSUMS_MAX));
-  in->listed[0] = ' ';
-  strcat(in->listed, " ");
-  return MG_OK;
-}
-
-/* Look for GROUP/NAME. It must exist if the file lists it as a dataset with checksums, with
- * `listed` as the prefix of its name. */
-static mg_status_t look_for(const look_t *in, const char *group, const char *name,
-                            const char *listed, mg_h5_look_t *look) {
-  char path[MG_INPUT_PATH_MAX], word[MG_INPUT_PATH_MAX];
-  snprintf(path, sizeof path, "%s/%s", group, name);
-  snprintf(word, sizeof word, " %s%s ", listed, name);
-  MG_TRY(mg_h5_inspect(in->file, path, look));
-  if (look->there || !strstr(in->listed, word)) return MG_OK;
-  return mg_error(MG_ERR_IO, "--%s=%s: %s is missing, but attribute %s of %s lists%s",
-                  in->source->option, in->source->path, path, MG_DUMP_CHECKSUMS, MG_DUMP_OURS,
-                  word);
-}
-
-static bool is_double(const mg_h5_look_t *look) {
-  return look->double_or_float && look->type == MG_H5_DOUBLE;
-}
-
 static mg_status_t find_walls(const look_t *in, const char *name, mg_input_place_t *place) {
-  mg_h5_look_t walls, sums;
-  MG_TRY(look_for(in, "/HPGMG/walls", name, "walls/", &walls));
-  MG_TRY(look_for(in, "/HPGMG/checksums/walls", name, "walls/", &sums));
+  mg_h5_look_t walls;
+  char path[MG_INPUT_PATH_MAX], sums[MG_H5_NAME_MAX];
+  snprintf(path, sizeof path, "/HPGMG/walls/%s", name);
+  MG_TRY(mg_h5_inspect(in->file, path, &walls));
   place->has_walls = walls.there;
-  place->has_wall_checksums = sums.there && is_double(&walls);
-  return MG_OK;
+  mg_sums_path(path + strlen("/HPGMG/"), sums);
+  return mg_sums_find(in->file, &in->sums, path + strlen("/HPGMG/"), sums, walls.there,
+                      &place->has_wall_checksums);
 }
 
 /* Find a field of cells, which may be stored as point data, as in a dump. */
 static mg_status_t find_field(const look_t *in, int field, mg_input_place_t *place,
                               mg_h5_look_t *look) {
   const char *name = mg_input_names[field];
-  mg_h5_look_t sums;
+  char sums[MG_H5_NAME_MAX];
+  snprintf(sums, sizeof sums, "/HPGMG/checksums/level_0/%s", name);
   snprintf(place->path, sizeof place->path, "/VTKHDF/CellData/%s", name);
   MG_TRY(mg_h5_inspect(in->file, place->path, look));
   if (!look->there) {
     snprintf(place->path, sizeof place->path, "/VTKHDF/PointData/%s", name);
     MG_TRY(mg_h5_inspect(in->file, place->path, look));
   }
+  MG_TRY(mg_sums_find(in->file, &in->sums, name, sums, look->there, &place->has_checksums));
   if (!look->there) {
     place->path[0] = '\0';
     return MG_OK;
   }
   place->is_float = look->type == MG_H5_FLOAT;
-  MG_TRY(look_for(in, "/HPGMG/checksums/level_0", name, "", &sums));
-  place->has_checksums = sums.there && look->double_or_float;
   if (field < MG_INPUT_BETA_I || field > MG_INPUT_BETA_K) return MG_OK;
   return find_walls(in, name, place);
 }
@@ -157,7 +129,8 @@ static bool has_stretched(const mg_axes_t *axes) {
 static mg_status_t take_axes(const look_t *in, mg_input_t *input) {
   const mg_input_source_t *source = in->source;
   double length[3];
-  MG_TRY(mg_axes_read(in->file, source->option, source->path, input->n, &input->axes, length));
+  MG_TRY(mg_axes_read(in->file, source->option, source->path, &in->sums, input->n, &input->axes,
+                      length));
   for (int d = 0; d < 3 && length[0] > 0.0; d++)
     if (has_stretched(&input->axes))
       input->length[d] = length[d];
@@ -166,10 +139,13 @@ static mg_status_t take_axes(const look_t *in, mg_input_t *input) {
   return MG_OK;
 }
 
-static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source, mg_input_t *input) {
+static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source,
+                               const mg_params_t *params, mg_input_t *input) {
   const bool from_before = input->n[0] > 0;
   look_t in = {.source = source, .file = file};
-  MG_TRY(read_list(&in));
+  MG_TRY(check_version(&in));
+  MG_TRY(mg_sums_list_read(file, &in.sums));
+  input->has_checksums[source->from == MG_INPUT_F] = in.sums.words[0] != '\0';
   for (int field = source->from; field < source->end; field++) {
     mg_input_place_t *place = &input->place[field];
     mg_h5_look_t look;
@@ -177,7 +153,9 @@ static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source, m
     if (look.there) MG_TRY(take_size(source, place, &look, from_before, input));
   }
   if (input->n[0] > 0) MG_TRY(take_axes(&in, input));
-  return states_widths(input) ? MG_OK : take_widths(&in, input);
+  if (!states_widths(input)) MG_TRY(take_widths(&in, input));
+  if (input->n[0] == 0 || source->from != MG_INPUT_F) return MG_OK;
+  return mg_input_find_walls(file, &in.sums, params, input);
 }
 
 /* Check that a problem has one kind of beta, and all of its components. */
@@ -216,10 +194,8 @@ static mg_status_t look_into(const mg_input_source_t *source, const mg_params_t 
   if (why)
     return mg_error(MG_ERR_IO, "--%s=%s cannot be opened: %s", source->option, source->path, why);
   MG_TRY(mg_h5_open_alone(source->option, source->path, &file));
-  mg_status_t status = find_fields(file, source, input);
+  mg_status_t status = find_fields(file, source, params, input);
   if (status == MG_OK) status = check_fields(file, source, input);
-  if (status == MG_OK && source->from == MG_INPUT_F)
-    status = mg_input_find_walls(file, params, input);
   return mg_status_worst(status, mg_h5_close(file));
 }
 
@@ -337,12 +313,7 @@ mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input) {
 }
 
 bool mg_input_has_checksums(const mg_input_t *input, const mg_input_source_t *source) {
-  for (int field = source->from; field < source->end; field++) {
-    const mg_input_place_t *place = &input->place[field];
-    if (place->path[0] == '\0') continue;
-    if (!place->has_checksums || (place->has_walls && !place->has_wall_checksums)) return false;
-  }
-  return true;
+  return input->has_checksums[source->from == MG_INPUT_F];
 }
 
 mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan,

@@ -4,6 +4,7 @@
 #define MG_INPUT_H
 
 #include "io/hdf5/h5.h"
+#include "io/stored_sums.h"
 #include "plan/axes.h"
 #include "solver/problem.h"
 
@@ -49,9 +50,10 @@ typedef struct {
   mg_axes_t axes;   /**< of a file with /grid: its axes that are stretched */
   double length[3]; /**< of the domain of such a file if some axis is stretched; otherwise 0 */
   mg_input_place_t place[MG_N_INPUTS];
-  bool wall[3][2];  /**< sides whose conditions have values in the --rhs file */
-  int64_t checksum; /**< of all loaded values */
-  double beta[2];   /**< smallest and largest beta; 0 if none was loaded */
+  bool has_checksums[2]; /**< --coefficients, --rhs: of all that is read from the file */
+  bool wall[3][2];       /**< sides whose conditions have values in the --rhs file */
+  int64_t checksum;      /**< of all loaded values */
+  double beta[2];        /**< smallest and largest beta; 0 if none was loaded */
 } mg_input_t;
 
 /** Settings that the files of --coefficients and --rhs imply for other options, for
@@ -80,14 +82,14 @@ MG_MUST_CHECK mg_status_t mg_input_check_size(const mg_params_t *params, const m
 const char *mg_input_wall_path(int d, int side);
 
 /** Set input->wall. On the calling rank only. */
-MG_MUST_CHECK mg_status_t mg_input_find_walls(mg_h5_t *file, const mg_params_t *params,
-                                              mg_input_t *input);
+MG_MUST_CHECK mg_status_t mg_input_find_walls(mg_h5_t *file, const mg_sums_list_t *list,
+                                              const mg_params_t *params, mg_input_t *input);
 
 /** Callback `load_wall` of a problem's source (problem.h), with the input as its data. The values
  *  count towards `checksum`. */
 MG_MUST_CHECK mg_status_t mg_input_load_wall(void *input, mg_hierarchy_t *h, int d, int side);
 
-/** Whether checksums cover every value of a source's fields. */
+/** Whether checksums cover all that is read from a source's file. */
 bool mg_input_has_checksums(const mg_input_t *input, const mg_input_source_t *source);
 
 /** Callback `load` of a problem's source (problem.h), with the input as its data.

@@ -421,10 +421,35 @@ static mg_status_t load_source(const mg_input_source_t *source, mg_hierarchy_t *
   return mg_status_worst(status, mg_comm_agree(mg_h5_close(file)));
 }
 
+/* Checksum of all that defines the problem beside the files' fields and boundary values: its
+ * conditions, and the widths that the files state, even if an option replaces them. */
+static uint64_t checksum_of_problem(const mg_params_t *p, const mg_input_t *input) {
+  double value[64] = {p->op, p->equation, p->mean};
+  int n = 3;
+  for (int d = 0; d < 3; d++) {
+    value[n++] = p->length[d];
+    value[n++] = input->h[d];
+    value[n++] = input->length[d];
+    for (int side = 0; side < 2; side++) {
+      const mg_condition_t *c = &p->condition[d][side];
+      const bool used = !mg_params_is_periodic(p, d);
+      value[n++] = p->wall[d][side];
+      value[n++] = used ? c->u : 0.0;
+      value[n++] = used ? c->flux : 0.0;
+      value[n++] = used ? c->value : 0.0;
+    }
+  }
+  uint64_t sum = mg_checksum_doubles(value, n, UINT64_C(1) << 31);
+  for (int d = 0; d < 3; d++)
+    if (input->axes.face[d])
+      sum += (uint64_t)(2 * d + 3) * mg_checksum_doubles(input->axes.face[d], input->n[d] + 1, 0);
+  return sum;
+}
+
 mg_status_t mg_input_load(void *data, mg_hierarchy_t *h) {
   mg_input_t *input = data;
   const mg_input_source_t source[] = {mg_input_coefficients(&h->params), mg_input_rhs(&h->params)};
-  input->checksum = 0;
+  input->checksum = (int64_t)checksum_of_problem(&h->params, input);
   input->beta[0] = input->beta[1] = 0.0;
   for (int s = 0; s < 2; s++)
     if (source[s].path[0]) MG_TRY(load_source(&source[s], h, input));

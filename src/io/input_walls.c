@@ -18,12 +18,16 @@ const char *mg_input_wall_path(int d, int side) {
   return path[d][side];
 }
 
-static mg_status_t find(mg_h5_t *file, const mg_params_t *params, int d, int side,
-                        mg_input_t *input) {
+static mg_status_t find(mg_h5_t *file, const mg_sums_list_t *list, const mg_params_t *params, int d,
+                        int side, mg_input_t *input) {
   const char *name = mg_input_wall_path(d, side);
+  char sums[MG_H5_NAME_MAX];
   mg_h5_look_t look;
   int32_t n[2];
+  bool has_sums;
+  mg_sums_path(name + 1, sums);
   MG_TRY(mg_h5_inspect(file, name, &look));
+  MG_TRY(mg_sums_find(file, list, name + 1, sums, look.there, &has_sums));
   if (!look.there) return MG_OK;
   mg_boundary_faces_size(input->n, d, n);
   if (look.rank != 2 || look.size[0] != n[1] || look.size[1] != n[0])
@@ -45,10 +49,11 @@ static mg_status_t find(mg_h5_t *file, const mg_params_t *params, int d, int sid
   return MG_OK;
 }
 
-mg_status_t mg_input_find_walls(mg_h5_t *file, const mg_params_t *params, mg_input_t *input) {
+mg_status_t mg_input_find_walls(mg_h5_t *file, const mg_sums_list_t *list,
+                                const mg_params_t *params, mg_input_t *input) {
   for (int d = 0; d < 3; d++)
     for (int side = 0; side < 2; side++)
-      MG_TRY(find(file, params, d, side, input));
+      MG_TRY(find(file, list, params, d, side, input));
   return MG_OK;
 }
 
@@ -75,6 +80,7 @@ static mg_status_t read_values(const mg_params_t *params, const char *name, cons
     status = mg_h5_read_planes(file, &data, 0, n[1], values);
     status = mg_status_worst(status, mg_h5_data_close(file, &data));
   }
+  if (status == MG_OK) status = mg_sums_compare(file, name + 1, 2, n, values);
   status = mg_status_worst(status, mg_h5_close(file));
   return status == MG_OK ? check(params, name, values, n) : status;
 }

@@ -4,6 +4,7 @@
 #include "formulas/index.h"
 #include "io/dump.h"
 #include "io/field_io.h"
+#include "io/stored_sums.h"
 #include "level/ops.h"
 #include "params/params_table.h"
 #include <errno.h>
@@ -19,7 +20,7 @@ typedef struct {
   int64_t cells[3], box_cells, cycles;
   double f_norm, norm[MG_MAX_CYCLES];
   char precision[WORD_SIZE], centering[WORD_SIZE];
-  char setting[MG_N_OPTIONS][256]; /* value of each option that dumps store; "" if not stored */
+  char setting[MG_N_OPTIONS][MG_BOUNDARY_TEXT_MAX]; /* value of each option that dumps store; "" if not stored */
   char coefficients[MG_PATH_MAX], rhs[MG_PATH_MAX]; /* user-defined problem, or "" */
   int64_t problem_checksum;
 } head_t;
@@ -77,10 +78,10 @@ static mg_status_t check_version(mg_h5_t *file, const char *path) {
   int64_t version = 0, complete = 0;
   MG_TRY(mg_h5_get_integers(file, ours, "format_version", &version, 1));
   if (version != MG_FORMAT_VERSION)
-    return bad(path, "format_version", (double)version, "2, the version that this program reads");
+    return bad(path, "format_version", (double)version, "3, the version that this program reads");
   MG_TRY(mg_h5_get_integers(file, ours, "complete", &complete, 1));
-  return complete == 1 ? MG_OK
-                       : bad(path, "complete", (double)complete, "1 (the dump is incomplete)");
+  if (complete != 1) return bad(path, "complete", (double)complete, "1 (the dump is incomplete)");
+  return mg_sums_check_attributes(file);
 }
 
 /* Read an optional attribute; if it is missing, the text is not changed. */

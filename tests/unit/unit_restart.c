@@ -4,6 +4,7 @@
 #include "comm/comm.h"
 #include "io/hdf5/h5.h"
 #include "io/restart.h"
+#include "io/stored_sums.h"
 #include "tests/lib/test.h"
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ typedef struct {
   const char *word;
 } attribute_t;
 static const attribute_t attributes[] = {
-    {"format_version", INTEGER, 2, NULL}, {"complete", INTEGER, 1, NULL},
+    {"format_version", INTEGER, 3, NULL}, {"complete", INTEGER, 1, NULL},
     {"cells", INTEGER, N, NULL},          {"box_cells", INTEGER, N, NULL},
     {"cycles", INTEGER, 2, NULL},         {"smooths", INTEGER, 3, NULL},
     {"degree", INTEGER, 6, NULL},         {"coarsest", INTEGER, 1, NULL},
@@ -72,6 +73,9 @@ static void put_number(mg_h5_t *file, const attribute_t *a, int n_good) {
 /* Absent in files written before the option existed. */
 static const char *krylov;
 
+/* Group with an attribute that the checksum of all attributes does not include; NULL: none. */
+static const char *late_change;
+
 static void put_field(mg_h5_t *file, const char *name, mg_h5_type_t type, int rank) {
   static double zero[N * N * N * 8];
   mg_h5_data_t data;
@@ -104,6 +108,8 @@ static void write_file(void) {
   put_word(file, "centering", "cell");
   put_field(file, "/VTKHDF/CellData/u", MG_H5_DOUBLE, 3);
   put_field(file, "/HPGMG/checksums/level_0/u", MG_H5_UINT64, 1);
+  MUST_H5(mg_sums_put_attributes(file));
+  if (late_change) MUST_H5(mg_h5_put_integers(file, late_change, "later", &(int64_t){1}, 1));
   MUST_H5(mg_h5_close(file));
 }
 
@@ -125,7 +131,7 @@ static void check_spoiled(const char *name, spoil_t how, double value) {
   spoiled_value = value;
   const mg_status_t status = parse(&params);
   if (status != MG_ERR_IO)
-    fprintf(stderr, "%s spoiled in way %d: %d\n", name, (int)how, (int)status);
+    fprintf(stderr, "%s spoiled in way %d: %d\n", name ? name : "nothing", (int)how, (int)status);
   CHECK_INT(status, MG_ERR_IO);
 }
 
@@ -170,7 +176,7 @@ static void test_limits(void) {
   static const struct {
     const char *name;
     double value;
-  } bad[] = {{"format_version", 1},   {"format_version", -1},
+  } bad[] = {{"format_version", 2},   {"format_version", -1},
              {"complete", 0},         {"cells", 0},
              {"cells", -16},          {"cells", 1e15},
              {"cells", 32},           {"box_cells", 0},
@@ -188,6 +194,15 @@ static void test_limits(void) {
     check_spoiled(bad[i].name, VALUE, bad[i].value);
 }
 
+/* Any change of an attribute is detected, also of one that a restart does not read. */
+static void test_attributes_checksum(void) {
+  late_change = "/HPGMG";
+  check_spoiled(NULL, GOOD, 0.0);
+  late_change = "/VTKHDF";
+  check_spoiled(NULL, GOOD, 0.0);
+  late_change = NULL;
+}
+
 int main(int argc, char **argv) {
   if (!mg_h5_available()) return test_skip("build without HDF5");
   CHECK_INT(mg_comm_init(&argc, &argv), MG_OK);
@@ -197,6 +212,7 @@ int main(int argc, char **argv) {
   test_good();
   test_types();
   test_limits();
+  test_attributes_checksum();
   (void)unlink(path);
   mg_comm_finalize();
   return TEST_RESULT();

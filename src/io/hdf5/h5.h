@@ -101,6 +101,20 @@ MG_MUST_CHECK mg_status_t mg_h5_get_integers(mg_h5_t *file, const char *group, c
 MG_MUST_CHECK mg_status_t mg_h5_get_doubles(mg_h5_t *file, const char *group, const char *name,
                                             double *values, int n);
 
+/** Visit all attributes of a group, sorted by name (strcmp): the name, then the values, as words of
+ *  8 bytes. Text is padded with zeros to whole words, each integer is an int64, each other number a
+ *  double. Values of other types have no words.
+ *  @param[in] visit  words are bits, not numbers */
+MG_MUST_CHECK mg_status_t mg_h5_visit_attributes(mg_h5_t *file, const char *group,
+                                                 void (*visit)(void *data, const char *name,
+                                                               const double *words, int64_t n),
+                                                 void *data);
+
+/** Report contents that cannot be used, although no call failed: "FILE: NAME WHAT". Ranks that
+ *  share the file find the same, and rank 0 reports it.
+ *  @return MG_ERR_IO */
+mg_status_t mg_h5_wrong(const mg_h5_t *file, const char *name, const char *what);
+
 /** Create a dataset.
  *  @param[in]  n         as many sizes as the rank
  *  @param[in]  compress  0 for none, or the deflate level, 1 to 9, in chunks of planes
@@ -115,11 +129,10 @@ MG_MUST_CHECK mg_status_t mg_h5_data_close(mg_h5_t *file, mg_h5_data_t *data);
 
 /** Properties of a dataset. */
 typedef struct {
-  bool there;           /**< a numeric dataset with 1 to 3 dimensions exists */
-  int rank;             /**< dimensions */
-  int64_t size[3];      /**< slowest dimension first */
-  bool double_or_float; /**< stored exactly as `type`, without conversion */
-  mg_h5_type_t type;
+  bool there;        /**< a numeric dataset with 1 to 3 dimensions exists */
+  int rank;          /**< dimensions */
+  int64_t size[3];   /**< slowest dimension first */
+  mg_h5_type_t type; /**< MG_H5_FLOAT if stored as such, otherwise MG_H5_DOUBLE */
 } mg_h5_look_t;
 
 /** Look for a dataset. A missing dataset is not an error; one stored in an unsupported way is. */

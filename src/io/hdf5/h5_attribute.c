@@ -1,6 +1,8 @@
 /* Groups and their attributes. */
+#include "base/alloc.h"
 #include "io/hdf5/h5_file.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 mg_status_t mg_h5_group(mg_h5_t *file, const char *path) {
@@ -138,4 +140,102 @@ mg_status_t mg_h5_get_doubles(mg_h5_t *file, const char *group, const char *name
   if (!file) return MG_OK;
   MG_TRY(find(file, group, name, NUMBERS, n, &attribute, &size));
   return get(file, name, attribute, H5T_NATIVE_DOUBLE, values);
+}
+
+/* --- all attributes -------------------------------------------------------------------- */
+
+typedef struct {
+  mg_h5_t *file;
+  void (*visit)(void *data, const char *name, const double *words, int64_t n);
+  void *data;
+  mg_status_t status;
+} visitor_t;
+
+static int64_t words_of(size_t bytes) {
+  return (int64_t)((bytes + sizeof(double) - 1) / sizeof(double));
+}
+
+static void visit_text(const visitor_t *v, const char *name, const char *text, double *words) {
+  const size_t length = strlen(text);
+  memset(words, 0, (size_t)words_of(length) * sizeof *words);
+  memcpy(words, text, length);
+  v->visit(v->data, name, words, words_of(length));
+}
+
+/* A string whose length is part of its type, or not. */
+static mg_status_t visit_string(const visitor_t *v, const char *name, hid_t attribute, hid_t type) {
+  char *text = NULL;
+  double *words = NULL;
+  const bool varies = H5Tis_variable_str(type) > 0;
+  const int64_t size = varies ? 0 : (int64_t)H5Tget_size(type);
+  const hid_t memory = varies ? H5Tcopy(type) : text_type((size_t)size);
+  mg_status_t status = varies ? MG_OK : mg_new(&text, size + 1, "attributes");
+  if (status == MG_OK)
+    status = memory >= 0 && H5Aread(attribute, memory, varies ? (void *)&text : (void *)text) >= 0
+                 ? MG_OK
+                 : mg_h5_failed(v->file, "read", name);
+  if (status == MG_OK && text) status = mg_new(&words, words_of(strlen(text)) + 1, "attributes");
+  if (status == MG_OK && text) visit_text(v, name, text, words);
+  if (varies)
+    (void)H5free_memory(text);
+  else
+    free(text);
+  free(words);
+  if (memory >= 0) (void)H5Tclose(memory);
+  return status;
+}
+
+static mg_status_t visit_values(const visitor_t *v, const char *name, hid_t attribute, hid_t type,
+                                int64_t n) {
+  const H5T_class_t class = H5Tget_class(type);
+  double *words;
+  if (class == H5T_STRING && n == 1) return visit_string(v, name, attribute, type);
+  if ((class != H5T_INTEGER && class != H5T_FLOAT) || n < 1) return MG_OK;
+  MG_TRY(mg_new(&words, n, "attributes"));
+  mg_status_t status = MG_OK;
+  if (H5Aread(attribute, class == H5T_INTEGER ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, words) < 0)
+    status = mg_h5_failed(v->file, "read", name);
+  else
+    v->visit(v->data, name, words, n);
+  free(words);
+  return status;
+}
+
+/* The name is visited as text, then the values. */
+static mg_status_t visit_one(const visitor_t *v, hid_t group, const char *name) {
+  double words[MG_H5_NAME_MAX / sizeof(double)];
+  if (strlen(name) >= sizeof words) return mg_h5_wrong(v->file, name, "is too long a name");
+  const hid_t attribute = H5Aopen(group, name, H5P_DEFAULT);
+  if (attribute < 0) return mg_h5_failed(v->file, "open", name);
+  const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+  mg_status_t status = type >= 0 && space >= 0 ? MG_OK : mg_h5_failed(v->file, "read", name);
+  visit_text(v, name, name, words);
+  if (status == MG_OK)
+    status = visit_values(v, name, attribute, type, H5Sget_simple_extent_npoints(space));
+  if (type >= 0) (void)H5Tclose(type);
+  if (space >= 0) (void)H5Sclose(space);
+  (void)H5Aclose(attribute);
+  return status;
+}
+
+static herr_t visit_in_order(hid_t group, const char *name, const H5A_info_t *info, void *visitor) {
+  visitor_t *v = visitor;
+  (void)info;
+  v->status = visit_one(v, group, name);
+  return v->status == MG_OK ? 0 : -1;
+}
+
+mg_status_t mg_h5_visit_attributes(mg_h5_t *file, const char *group,
+                                   void (*visit)(void *data, const char *name, const double *words,
+                                                 int64_t n),
+                                   void *data) {
+  visitor_t visitor = {file, visit, data, MG_OK};
+  if (!file) return MG_OK;
+  const hid_t object = H5Oopen(file->id, group, H5P_DEFAULT);
+  if (object < 0) return mg_h5_failed(file, "open", group);
+  if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_in_order, &visitor) < 0 &&
+      visitor.status == MG_OK)
+    visitor.status = mg_h5_failed(file, "read the attributes of", group);
+  (void)H5Oclose(object);
+  return visitor.status;
 }

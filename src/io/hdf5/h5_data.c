@@ -248,7 +248,6 @@ static bool fill_look(hid_t type, hid_t space, hsize_t size[3], mg_h5_look_t *lo
   for (int d = 0; d < look->rank; d++)
     look->size[d] = (int64_t)size[d];
   look->type = H5Tequal(type, H5T_NATIVE_FLOAT) > 0 ? MG_H5_FLOAT : MG_H5_DOUBLE;
-  look->double_or_float = H5Tequal(type, type_of(look->type)) > 0;
   return true;
 }
 

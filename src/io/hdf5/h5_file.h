@@ -31,9 +31,4 @@ mg_status_t mg_h5_failed(mg_h5_t *file, const char *what, const char *name);
 mg_status_t mg_h5_failed_for(mg_h5_t *file, const char *what, const char *name,
                              const mg_h5_reason_t *reason);
 
-/** Report contents that cannot be used, although no call failed: "FILE: NAME WHAT". Ranks that
- *  share the file find the same, and rank 0 reports it.
- *  @return MG_ERR_IO */
-mg_status_t mg_h5_wrong(const mg_h5_t *file, const char *name, const char *what);
-
 #endif

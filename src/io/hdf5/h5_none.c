@@ -47,6 +47,9 @@ NONE(mg_h5_put_doubles, mg_h5_t *file, const char *group, const char *name, cons
 NONE(mg_h5_get_text, mg_h5_t *file, const char *group, const char *name, char *text, int size)
 NONE(mg_h5_get_integers, mg_h5_t *file, const char *group, const char *name, int64_t *values, int n)
 NONE(mg_h5_get_doubles, mg_h5_t *file, const char *group, const char *name, double *values, int n)
+NONE(mg_h5_visit_attributes, mg_h5_t *file, const char *group,
+     void (*visit)(void *data, const char *name, const double *words, int64_t n), void *data)
+NONE(mg_h5_wrong, const mg_h5_t *file, const char *name, const char *what)
 NONE(mg_h5_data_create, mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
      const int32_t n[], int compress, mg_h5_data_t *data)
 NONE(mg_h5_data_open, mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
