@@ -1,7 +1,10 @@
 #include "io/restart.h"
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/paths.h"
 #include "formulas/index.h"
+#include "formulas/walls.h"
+#include "io/boundary_faces_io.h"
 #include "io/dump.h"
 #include "io/field_io.h"
 #include "io/stored_sums.h"
@@ -20,7 +23,8 @@ typedef struct {
   int64_t cells[3], box_cells, cycles;
   double f_norm, norm[MG_MAX_CYCLES];
   char precision[WORD_SIZE], centering[WORD_SIZE];
-  char setting[MG_N_OPTIONS][MG_BOUNDARY_TEXT_MAX]; /* value of each option that dumps store; "" if not stored */
+  char setting[MG_N_OPTIONS]
+              [MG_BOUNDARY_TEXT_MAX]; /* value of each option that dumps store; "" if not stored */
   char coefficients[MG_PATH_MAX], rhs[MG_PATH_MAX]; /* user-defined problem, or "" */
   int64_t problem_checksum;
 } head_t;
@@ -344,6 +348,78 @@ static mg_status_t check_f_norm(const mg_hierarchy_t *h, double f_norm, double s
                   h->params.restart, stored, f_norm);
 }
 
+/* Largest beta of a level in direction d, with the upper wall. */
+static mg_status_t largest_beta(mg_level_t *level, int d, double *wall, double *largest) {
+  int32_t n[2];
+  MG_TRY(mg_max_norm(level, MG_BETA_I + (mg_vector_t)d, MG_NO_VECTOR, largest));
+  MG_TRY(mg_comm_max(mg_comm_world(), largest, 1));
+  if (mg_is_periodic(&level->store.view, d)) return MG_OK;
+  MG_TRY(mg_boundary_faces_get(level, d, wall));
+  mg_boundary_faces_size(level->plan->layout.n, d, n);
+  for (int64_t face = 0; face < (int64_t)n[0] * n[1]; face++)
+    *largest = fmax(*largest, wall[face]);
+  return MG_OK;
+}
+
+/* Largest sum of magnitudes in a row of A, without alpha. A face contributes its beta / h^2 times
+ * the magnitudes of the weights in its gradient. Their sum is 2 inside and 4 at a wall (walls.h:
+ * 1 + 2.5 + 0.5). For fv4 it is 32 / 12 and less than 1 for the differences of beta inside, and
+ * 15 / 12 (1 + 140 / 12) + 1 / 12 (1 + 1012 / 12) = 23 at a wall. */
+static mg_status_t largest_row(mg_level_t *level, mg_operator_t op, double *sum) {
+  const double weights = op == MG_OPERATOR_FV4 ? 24.0 : 4.0, h = level->plan->h[0];
+  double *wall;
+  mg_status_t status = mg_new(&wall, mg_boundary_faces_max(level), "boundary faces");
+  status = mg_comm_agree(status);
+  *sum = 0.0;
+  for (int d = 0; d < 3 && status == MG_OK; d++) {
+    double beta = 0.0;
+    status = largest_beta(level, d, wall, &beta);
+    *sum += 2.0 * weights * beta / (h * h);
+  }
+  free(wall);
+  return status;
+}
+
+/* Rounding of max|f - A u| for a u from a file, in units of |f| + |A| |u|. The dump's norm was
+ * computed from the same u by the same formulas, whose results are bit-identical, except for
+ * - the built-in coefficients and f: sines of another C library differ by a few units in the last
+ *   place, which powers and sums raise to at most 64;
+ * - the norm of a CG step, which is updated and not computed from u: it differs by the rounding of
+ *   u, of A p and of two scalars in each cycle (Greenbaum, Iterative Methods for Solving Linear
+ *   Systems (1997), section 7.3): 16 units;
+ * - u stored as float, which rounds each value by half a unit of 24 bits. */
+static double rounding_of(const mg_restart_t *restart) {
+  const double units = 64.0 + 16.0 * restart->history.n_cycles;
+  return units * 0x1p-53 + (restart->precision == MG_PRECISION_FLOAT ? 0x1p-24 : 0.0);
+}
+
+/* Check the recomputed residual norm against the last one in the file. By the equation, alpha u is
+ * not larger than f, the residual and the other terms of A u together: hence the factor 2. */
+static mg_status_t check_residual(mg_hierarchy_t *h, const mg_restart_t *restart, double norm,
+                                  double f_norm) {
+  mg_level_t *level = &h->level[0];
+  const double stored = restart->history.norm[restart->history.n_cycles - 1];
+  double u_norm, row;
+  MG_TRY(mg_max_norm(level, MG_U, MG_NO_VECTOR, &u_norm));
+  MG_TRY(mg_comm_max(mg_comm_world(), &u_norm, 1));
+  MG_TRY(largest_row(level, h->params.op, &row));
+  const double limit = 2.0 * rounding_of(restart) * (f_norm + norm + row * u_norm);
+  const bool is_float = restart->precision == MG_PRECISION_FLOAT;
+  const char *note = is_float ? " (stored as float)" : "";
+  if (!(fabs(norm - stored) <= limit)) {
+    if (!mg_comm_is_root()) return MG_ERR_IO;
+    return mg_error(MG_ERR_IO,
+                    "--restart=%s: the residual norm is %.6e, but the file has %.6e%s; rounding "
+                    "explains a difference of %.1e only: the file is damaged or belongs to another "
+                    "problem",
+                    h->params.restart, norm, stored, note, limit);
+  }
+  if (is_float && fabs(norm - stored) > 1e-3 * stored)
+    mg_warning("--restart=%s: the residual norm is %.6e, but the file has %.6e%s",
+               h->params.restart, norm, stored, note);
+  return MG_OK;
+}
+
 /* The run continues from the recomputed residual of u, not from the value stored in the file. */
 static mg_status_t assess(mg_hierarchy_t *h, mg_restart_t *restart) {
   double norm[2];
@@ -353,10 +429,7 @@ static mg_status_t assess(mg_hierarchy_t *h, mg_restart_t *restart) {
   MG_TRY(mg_max_norm(&h->level[0], MG_F, MG_NO_VECTOR, &norm[1]));
   MG_TRY(mg_comm_max(mg_comm_world(), norm, 2));
   MG_TRY(check_f_norm(h, norm[1], restart->f_norm));
-  if (fabs(norm[0] - history->norm[last]) > 1e-3 * history->norm[last] + 1e-10 * norm[1])
-    mg_warning("--restart=%s: the residual norm is %.6e, but the file has %.6e%s",
-               h->params.restart, norm[0], history->norm[last],
-               restart->precision == MG_PRECISION_FLOAT ? " (stored as float)" : "");
+  MG_TRY(check_residual(h, restart, norm[0], norm[1]));
   history->norm[last] = norm[0];
   for (int c = 0; c <= last; c++)
     history->rel[c] = mg_relative_norm(history->norm[c], norm[1]);
