@@ -30,17 +30,10 @@ double mg_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void mg_timers_add(mg_timers_t *timers, mg_time_t time, double seconds, bool nested) {
-  timers->seconds[time] += seconds;
-  if (nested) timers->nested[time] += seconds;
-  timers->calls[time]++;
-}
-
 mg_timers_t mg_timers_sum(const mg_timers_t *a, const mg_timers_t *b) {
   mg_timers_t sum = *a;
   for (int t = 0; t < MG_N_TIMES; t++) {
     sum.seconds[t] += b->seconds[t];
-    sum.nested[t] += b->nested[t];
     sum.calls[t] += b->calls[t];
   }
   sum.traffic.messages += b->traffic.messages;

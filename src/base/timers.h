@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Timed operations of a level. All message time counts as HALO and is excluded from the others. */
+/** Timed operations of a level. Message time counts as HALO. */
 typedef enum {
   MG_TIME_SMOOTH,
   MG_TIME_RESIDUAL, /**< includes a fused norm or restriction */
@@ -13,7 +13,7 @@ typedef enum {
   MG_TIME_INTERPOLATE, /**< includes filling the coarse ghosts */
   MG_TIME_HALO,
   MG_TIME_VECTOR,       /**< fill, axpby, norms, dot products */
-  MG_TIME_BOTTOM,       /**< whole bottom solve, including that level's operations above */
+  MG_TIME_BOTTOM,       /**< whole bottom solve; its operations and messages count only here */
   MG_TIME_COARSE_CYCLE, /**< one backend call that cycles over this and all coarser levels */
   MG_N_TIMES
 } mg_time_t;
@@ -43,10 +43,9 @@ typedef struct {
 
 /** Timers and traffic of one level. */
 typedef struct {
-  double seconds[MG_N_TIMES];
-  double nested[MG_N_TIMES]; /**< part of `seconds` inside another operation (bottom solve) */
-  int open;                  /**< operations that have begun but not ended */
-  int64_t calls[MG_N_TIMES];
+  double seconds[MG_N_TIMES]; /**< excluding operations inside another one (bottom solve) */
+  int64_t calls[MG_N_TIMES];  /**< including these */
+  int open;                   /**< operations that have begun but not ended */
   mg_traffic_t traffic;
 } mg_timers_t;
 
@@ -55,9 +54,5 @@ mg_timers_t mg_timers_sum(const mg_timers_t *a, const mg_timers_t *b);
 
 /** Seconds on a monotonic clock. */
 double mg_now(void);
-
-/** Add the time of an operation and count one call.
- *  @param[in] nested  the operation was part of another one on the same level */
-void mg_timers_add(mg_timers_t *timers, mg_time_t time, double seconds, bool nested);
 
 #endif

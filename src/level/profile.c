@@ -3,22 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of operations between two readings of the event timers, with two timers each.
- *
- * The last quarter is reserved for operations nested in another one (a bottom solve), where the
- * timers cannot be read. If it runs out, nested operations count only as part of the outer one. */
-enum { MAX_SPANS = 8192, READ_AT = 6144, BY_CLOCK = -1, NOT_TIMED = -2 };
+/* Maximum number of operations between two readings of the event timers, with two timers each. */
+enum { MAX_SPANS = 8192, BY_CLOCK = -1, NOT_TIMED = -2 };
 
 /* An enqueued operation. Operation s uses event timers 2 s and 2 s + 1. */
 typedef struct {
   mg_timers_t *timers;
   mg_time_t time;
-  bool nested;
 } timed_t;
 
 struct mg_profile {
   const mg_backend_t *backend; /* owner of the event timers */
-  int n, depth;                /* operations recorded; operations now open */
+  int n;                       /* operations recorded */
   timed_t span[MAX_SPANS];
 };
 
@@ -27,25 +23,26 @@ static mg_status_t read_timers(mg_profile_t *p) {
   for (int s = 0; s < p->n; s++) {
     double seconds;
     MG_TRY(p->backend->profile.timers_elapsed(2 * s, 2 * s + 1, &seconds));
-    mg_timers_add(p->span[s].timers, p->span[s].time, seconds, p->span[s].nested);
+    p->span[s].timers->seconds[p->span[s].time] += seconds;
   }
   p->n = 0;
   return MG_OK;
 }
 
 static mg_status_t begin_on_device(mg_profile_t *p, mg_level_t *level, mg_span_t *span) {
-  if (p->n >= READ_AT && p->depth == 0) MG_TRY(read_timers(p));
-  span->timer = NOT_TIMED;
-  if (p->n == MAX_SPANS) return MG_OK;
-  p->span[p->n] = (timed_t){&level->timers, span->time, span->nested};
+  /* No operation is open here: operations nest only within a level. */
+  if (p->n == MAX_SPANS) MG_TRY(read_timers(p));
+  p->span[p->n] = (timed_t){&level->timers, span->time};
   span->timer = 2 * p->n++;
-  p->depth++;
   return p->backend->profile.timer_record(span->timer);
 }
 
 mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span) {
-  *span = (mg_span_t){.time = time, .nested = level->timers.open++ > 0, .timer = BY_CLOCK};
+  const bool nested = level->timers.open++ > 0;
+  *span = (mg_span_t){.time = time, .timer = nested ? NOT_TIMED : BY_CLOCK};
+  level->timers.calls[time]++;
   if (level->ranges) level->ranges->range_begin(level->range_name[time]);
+  if (nested) return MG_OK;
   if (level->profile && level->backend->profile.timer_record)
     return begin_on_device(level->profile, level, span);
   span->start = mg_now();
@@ -57,10 +54,9 @@ mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span) {
   if (level->ranges) level->ranges->range_end();
   if (span->timer == NOT_TIMED) return MG_OK;
   if (span->timer == BY_CLOCK) {
-    mg_timers_add(&level->timers, span->time, mg_now() - span->start, span->nested);
+    level->timers.seconds[span->time] += mg_now() - span->start;
     return MG_OK;
   }
-  level->profile->depth--;
   return level->backend->profile.timer_record(span->timer + 1);
 }
 

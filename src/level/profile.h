@@ -10,13 +10,13 @@
 /** An operation being timed. */
 typedef struct {
   mg_time_t time;
-  bool nested;  /**< part of another operation of the level */
   double start; /**< host time */
   int timer;    /**< number of the first of two event timers; < 0 if none */
 } mg_span_t;
 
 /** Begin and end the timing of an operation of a level. External profilers see it under the timer's
- *  name and the level's number.
+ *  name and the level's number. An operation inside another one of the level (a bottom solve) is
+ *  counted but not timed, so that the times of a level add up to its total.
  *  @return MG_OK, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span);
 MG_MUST_CHECK mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span);

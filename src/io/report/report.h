@@ -44,9 +44,6 @@ typedef struct {
   /** seconds of one timed solve of the finest grid, over ranks */
   double time_min[MG_MAX_LEVELS][MG_N_TIMES], time_mean[MG_MAX_LEVELS][MG_N_TIMES],
       time_max[MG_MAX_LEVELS][MG_N_TIMES];
-  /** the mean excluding time inside other operations of the level, so that sums count nothing
-   *  twice */
-  double time_own[MG_MAX_LEVELS][MG_N_TIMES];
   /** of one such solve, sent per rank */
   mg_count_t messages[MG_MAX_LEVELS], message_bytes[MG_MAX_LEVELS], reductions[MG_MAX_LEVELS];
   bool has_checksums; /**< of u and f at h; with --json, after complete solves */

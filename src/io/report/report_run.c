@@ -42,19 +42,13 @@ static mg_status_t gather_levels(const mg_hierarchy_t *h, mg_report_t *r) {
 static mg_status_t gather_times(const mg_timers_t *timers, double per_solve, int l,
                                 mg_report_t *r) {
   double *min = r->time_min[l], *mean = r->time_mean[l], *max = r->time_max[l];
-  double *own = r->time_own[l];
-  for (int t = 0; t < MG_N_TIMES; t++) {
+  for (int t = 0; t < MG_N_TIMES; t++)
     min[t] = mean[t] = max[t] = per_solve * timers->seconds[t];
-    own[t] = mean[t] - per_solve * timers->nested[t];
-  }
   MG_TRY(mg_comm_min(mg_comm_world(), min, MG_N_TIMES));
   MG_TRY(mg_comm_sum(mg_comm_world(), mean, MG_N_TIMES));
   MG_TRY(mg_comm_max(mg_comm_world(), max, MG_N_TIMES));
-  MG_TRY(mg_comm_sum(mg_comm_world(), own, MG_N_TIMES));
-  for (int t = 0; t < MG_N_TIMES; t++) {
+  for (int t = 0; t < MG_N_TIMES; t++)
     mean[t] /= r->ranks;
-    own[t] /= r->ranks;
-  }
   return MG_OK;
 }
 

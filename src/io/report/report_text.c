@@ -210,21 +210,21 @@ static void print_messages(FILE *out, const mg_report_t *r) {
 }
 
 /* Print a row of the table of shares: percent of a solve per operation that took any time (blank
- * if `own` is NULL), percent of all operations together, and seconds. */
-static void print_share(FILE *out, const double *own, const double of_operation[MG_N_TIMES],
+ * if `mean` is NULL), percent of all operations together, and seconds. */
+static void print_share(FILE *out, const double *mean, const double of_operation[MG_N_TIMES],
                         double sum, double solve) {
   for (int t = 0; t < MG_N_TIMES; t++) {
     const int length = (int)strlen(mg_time_name((mg_time_t)t)), width = length > 8 ? length : 8;
-    if (of_operation[t] > 0.0 && own) fprintf(out, "  %*.1f", width, 100.0 * own[t] / solve);
-    if (of_operation[t] > 0.0 && !own) fprintf(out, "  %*s", width, "");
+    if (of_operation[t] > 0.0 && mean) fprintf(out, "  %*.1f", width, 100.0 * mean[t] / solve);
+    if (of_operation[t] > 0.0 && !mean) fprintf(out, "  %*s", width, "");
   }
   fprintf(out, "  %8.1f  %12.6f\n", 100.0 * sum / solve, sum);
 }
 
-static double sum_of(const double own[MG_N_TIMES]) {
+static double sum_of(const double mean[MG_N_TIMES]) {
   double sum = 0.0;
   for (int t = 0; t < MG_N_TIMES; t++)
-    sum += own[t];
+    sum += mean[t];
   return sum;
 }
 
@@ -235,14 +235,14 @@ static void print_shares(FILE *out, const mg_report_t *r) {
   double all[MG_N_TIMES] = {0.0};
   for (int l = 0; l < r->plan->n_levels; l++)
     for (int t = 0; t < MG_N_TIMES; t++)
-      all[t] += r->time_own[l][t];
+      all[t] += r->time_mean[l][t];
   fprintf(out, "\n  percent of one solve at h, mean over ranks\n  level       grid");
   for (int t = 0; t < MG_N_TIMES; t++)
     if (all[t] > 0.0) fprintf(out, "  %8s", mg_time_name((mg_time_t)t));
   fprintf(out, "       all       seconds\n");
   for (int l = 0; l < r->plan->n_levels; l++) {
     fprintf(out, "  %5d  %9s", l, mg_grid(r->plan->level[l].layout.n).text);
-    print_share(out, r->time_own[l], all, sum_of(r->time_own[l]), solve);
+    print_share(out, r->time_mean[l], all, sum_of(r->time_mean[l]), solve);
   }
   fprintf(out, "  %16s", "all levels");
   print_share(out, all, all, sum_of(all), solve);
