@@ -250,7 +250,7 @@ void mg_verify(const mg_params_t *params, mg_result_t *result) {
   if (!result->passed) return;
   if (mg_params_solves_once(params)) {
     snprintf(result->note, sizeof result->note, "%s: only the residual is checked",
-             mg_params_has_cells(params) ? "--cells" : "user-defined problem");
+             mg_params_has_files(params) ? "user-defined problem" : "--cells");
     return;
   }
   if (!has_known_errors(params)) {

@@ -80,6 +80,8 @@ for problem in '--operator=fv2 --spacing=0.5,0.25,1' \
           complain "$problem from a dump on $ranks, $device: $(norms "$dir/got.csv"), not $(norms "$dir/want.csv")"
       done
     done
+    ok 1 --coefficients="$dir/a.hdf" --rhs="$dir/a.hdf"
+    grep -q '^note  user-defined problem: ' "$dir/out" || complain "note: $(grep '^note' "$dir/out")"
   }
 done
 
