@@ -8,14 +8,14 @@ import shutil
 import subprocess
 import tempfile
 
-from plots.common import save_table
+from plots.common import save_table, shape_of
 from plots.dump import Dump, Plane
 from plots.fields import beyond, check_limits, colors_for, draw_plane, limits_of, rows_of
 from toolkit import FileError, UsageError, need, plural, say, write_atomically
 
 RESIDUAL = "residual"  # shrinks by orders of magnitude, so its scale is logarithmic
 # All dumps of an animation must agree in these.
-PROBLEM = ("operator", "equation", "boundary", "coefficients", "rhs", "n")
+PROBLEM = ("operator", "equation", "boundary", "coefficients", "rhs")
 
 
 def in_order(paths: list[str]) -> list[str]:
@@ -25,6 +25,7 @@ def in_order(paths: list[str]) -> list[str]:
         with Dump(path) as dump:
             about = dump.about
         one = {key: str(about[key]) for key in PROBLEM if key in about}
+        one["dim"] = shape_of(about["dim"])
         if problem is not None and one != problem[1]:
             raise UsageError(
                 f"an animation shows one problem, but {path} has {', '.join(one.values())} cells "

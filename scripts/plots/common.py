@@ -134,12 +134,17 @@ def save(fig, args, shown: str, ran: list[str], head: list[str], rows) -> None:
     save_table(args.data, head, rows)
 
 
+def shape_of(dim: list[int], between: str = " × ") -> str:
+    """Cells along x, y and z in words: 64³, or 60 × 220 × 85."""
+    return f"{dim[0]}³" if len(set(dim)) == 1 else between.join(map(str, dim))
+
+
 def phrases(about: dict, timed: bool = False) -> dict[str, str]:
     """Describe the run of a dump or report, one phrase per property, most important first.
 
     `timed` adds the host: times depend on it, results do not.
     """
-    found = {"cells": about.get("size", f"{about['n']}³ cells")}
+    found = {"cells": f"{shape_of(about['dim'])} cells"}
     found |= {key: str(about[key]) for key in ("operator", "equation", "boundary")}
     if "coefficients" in about and about["coefficients"] == about.get("rhs"):
         found["coefficients"] = (

@@ -25,8 +25,8 @@ MOST_MARKERS = 40  # per curve: more would overlap
 class Curve:
     """Norms and relative norms of one solve, from the first cycle on."""
 
-    def __init__(self, path: str, run: dict, norms: list[float], rel: list[float]):
-        self.path, self.run = path, run
+    def __init__(self, path: str, about: dict, norms: list[float], rel: list[float]):
+        self.path, self.run, self.dim = path, phrases(about), about["dim"]
         self.norms, self.rel = norms, rel
 
     def factor(self) -> str:
@@ -43,14 +43,13 @@ def curves_of(path: str, grids: list[str]) -> list[Curve]:
             norms, f_norm = dump.history()
             rel = [norm / f_norm if f_norm > 0.0 else math.nan for norm in norms]
             about = dump.about
-        return [Curve(path, phrases(about), norms, rel)]
+        return [Curve(path, about, norms, rel)]
     report, curves = Report(path), []
     for s in range(len(report.get("solves", list))):
         if s < len(GRIDS) and GRIDS[s] in grids:
-            n = round(1.0 / report.positive(f"solves.{s}.h"))
-            run = phrases({**report.about, "n": n})
+            about = {**report.about, "dim": report.dim(f"levels.{s}.dim")}
             norms, rel = report.numbers(f"solves.{s}.norms"), report.numbers(f"solves.{s}.rel")
-            curves.append(Curve(path, run, norms, rel))
+            curves.append(Curve(path, about, norms, rel))
     return curves
 
 
@@ -93,11 +92,11 @@ def draw_convergence(args) -> str:
     if len(curves) > 1 or curves[0].factor():
         ax.legend(fontsize=9)
     rows = (
-        [c.path, c.run["cells"].partition("³")[0], k, norm, rel]
+        [c.path, *c.dim, k, norm, rel]
         for c in curves
         for k, (norm, rel) in enumerate(zip(c.norms, c.rel), 1)
     )
-    head = ["file", "n", "cycle", "norm", "relative"]
+    head = ["file", "nx", "ny", "nz", "cycle", "norm", "relative"]
     save(fig, args, "Residual after each cycle", [shared], head, rows)
     histories = "1 history" if len(curves) == 1 else f"{len(curves)} histories"
     return f"{histories} of up to {plural(longest, 'cycle')}"

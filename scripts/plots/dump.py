@@ -6,6 +6,7 @@ import contextlib
 import os
 import stat
 
+from plots.common import shape_of
 from toolkit import FileError, ToolError, UsageError, late_interrupts, need, plural
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -90,8 +91,7 @@ class Plane:
 
     def size(self) -> str:
         """Cells of the level in words."""
-        n = [len(self.faces[axis]) - 1 for axis in AXES]
-        return f"{n[0]}³ cells" if n[0] == n[1] == n[2] else f"{n[0]} × {n[1]} × {n[2]} cells"
+        return f"{shape_of([len(self.faces[axis]) - 1 for axis in AXES])} cells"
 
     def where(self) -> str:
         place = f"{self.axis} = {self.position(self.axis, self.index):.7g}"
@@ -163,16 +163,10 @@ class Dump:
                     found[key] = str(found[key])
             # The attribute `precision` is that of the stored values.
             found["precision"] = str(found.get("solver_precision", "double"))
-            found["n"] = found["cells"]
-            found["size"] = self._size(found)
+            # Of the finest level. `cells` and `box_cells` are along x.
+            shape = self.file["HPGMG"].attrs.get("cells_ijk", [found["cells"]] * 3)
+            found["dim"] = [int(n) for n in shape]
             return found
-
-    def _size(self, found: dict) -> str:
-        """Cells of the finest level in words."""
-        shape = self.file["HPGMG"].attrs.get("cells_ijk")
-        if shape is None:
-            return f"{found['n']}³ cells"
-        return f"{' × '.join(str(int(n)) for n in shape)} cells"
 
     def _faces(self, group, level: int, shape: tuple) -> dict:
         """Positions of a level's faces: stored if cells differ in width."""

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import math
 
-from plots.common import COLORS, LARGEST, figure, phrases, plain, save, shortened, split_phrases
+from plots.common import (
+    COLORS,
+    LARGEST,
+    figure,
+    phrases,
+    plain,
+    save,
+    shape_of,
+    shortened,
+    split_phrases,
+)
 from plots.report import Report
 from toolkit import FileError, UsageError, plural
 
@@ -27,7 +37,7 @@ MEAN = 1  # index of the mean in [min, mean, max] over ranks
 class Level:
     def __init__(self, report: Report, number: int):
         where = f"levels.{number}"
-        self.dim = report.get(f"{where}.dim.0", int)
+        self.dim = report.dim(f"{where}.dim")
         self.backend = report.get(f"{where}.backend", str)
         if "seconds" not in report.get(where, dict):
             raise FileError(f"{report.path} has no seconds per level; run with --levels-breakdown")
@@ -101,13 +111,14 @@ def draw_levels(args) -> str:
     below.axis("off")
     below.legend(handles, names, loc="center", ncol=len(names), fontsize=9)
     rows = (
-        [report.path, i, level.dim, operation, *level.seconds[operation]]
+        [report.path, i, *level.dim, operation, *level.seconds[operation]]
         for report, levels in zip(reports, runs)
         for i, level in enumerate(levels)
         for operation in operations
         if operation in level.seconds
     )
-    head = ["file", "level", "n", "operation", "seconds_min", "seconds_mean", "seconds_max"]
+    head = ["file", "level", "nx", "ny", "nz", "operation"]
+    head += ["seconds_min", "seconds_mean", "seconds_max"]
     save(fig, args, "Time of one solve by level and operation", [shared], head, rows)
     return f"{len(operations)} operations on {plural(max(map(len, runs)), 'level')}"
 
@@ -132,7 +143,9 @@ def draw_run(fig, axes, report: Report, levels: list[Level], operations: list[st
     axes[1].set_title(f"operations; levels on {plain(' and '.join(places))}", fontsize=9)
     for ax in axes:
         ax.set_xticks(range(len(levels)))
-        ax.set_xticklabels([f"{i}\n{level.dim}³" for i, level in enumerate(levels)], fontsize=8)
+        # A grid that is no cube has a line for each direction: in one line, labels would overlap.
+        shapes = [shape_of(level.dim, "\n× ") for level in levels]
+        ax.set_xticklabels([f"{i}\n{shape}" for i, shape in enumerate(shapes)], fontsize=8)
         ax.set_xlabel("level and number of cells")
 
 

@@ -40,7 +40,7 @@ class Report:
         for key in ("krylov", "precision", "coefficients", "rhs"):
             if self.data["problem"].get(key) is not None:
                 self.about[key] = self.get(f"problem.{key}", str)
-        self.about["n"] = self.get("problem.dim.0", int)
+        self.about["dim"] = self.dim("problem.dim")
         self.about["ranks"] = self.get("run.ranks", int)
         self.about["threads"] = self.get("run.threads", int)
         self.about["backend"] = self.get("run.backend", str)
@@ -70,6 +70,11 @@ class Report:
         """A positive number that fits on a scale."""
         value = self.get(where, float)
         return value if 1.0 / LARGEST <= value <= LARGEST else self.wrong(where, value)
+
+    def dim(self, where: str) -> list[int]:
+        """Cells along x, y and z."""
+        dim = [self.get(f"{where}.{axis}", int) for axis in range(3)]
+        return dim if max(dim) < 2**31 else self.wrong(where, dim)
 
     def numbers(self, where: str) -> list[float]:
         return [self.get(f"{where}.{i}", float) for i in range(len(self.get(where, list)))]

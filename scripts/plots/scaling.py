@@ -13,13 +13,14 @@ from plots.common import (
     phrases,
     plain,
     save,
+    shape_of,
     split_phrases,
 )
 from plots.report import Report
 from toolkit import FileError, UsageError, need, plural
 
-# Grids are cubes, so not every number of ranks can have the same work per rank. Within a weak
-# series it may vary by this factor.
+# Grids of boxes are cubes, so not every number of ranks can have the same work per rank. Within a
+# weak series it may vary by this factor.
 WEAK_SPREAD = 1.5
 COLUMNS = ["series", "kind", "units", "ranks", "threads", "dof", "repeats"]
 COLUMNS += ["seconds", "seconds_min", "seconds_max", "dof_per_s", "efficiency"]
@@ -44,8 +45,8 @@ class Run:
             )
         if not 1.0 / LARGEST <= self.seconds <= LARGEST:
             report.wrong(f"{where}.seconds_mean", self.seconds)
-        self.n = round(self.dof ** (1.0 / 3.0))
-        self.phrases = phrases({**about, "n": self.n}, timed=True)
+        self.dim = report.dim(f"levels.{GRIDS.index(grid)}.dim")
+        self.phrases = phrases({**about, "dim": self.dim}, timed=True)
         del self.phrases["machine"]
         self.units = self.ranks if self.on_gpus else self.ranks * self.threads
 
@@ -117,19 +118,21 @@ def series_of(runs: list[Run], mode: str) -> list[Series]:
             "scaling needs runs on at least two numbers of ranks; "
             f"{', '.join(run.path for run in runs[:3])} have {runs[0].units} (ranks x threads)"
         )
-    by_size = groups(runs, lambda run: run.dof)
+    by_size = groups(runs, lambda run: tuple(run.dim))
     if mode != "weak" and (mode == "strong" or all(n_units(part) > 1 for part in by_size)):
         parts = [part for part in by_size if n_units(part) > 1]
         if not parts:
             raise UsageError("--mode=strong: no two numbers of ranks have the same grid")
         return [Series(p, True) for part in parts for p in split_machines(part)]
     work = [run.dof / run.units for run in runs]
-    one_size = all(len({run.dof for run in p}) == 1 for p in groups(runs, lambda r: r.units))
+    one_size = all(
+        len(groups(p, lambda r: tuple(r.dim))) == 1 for p in groups(runs, lambda r: r.units)
+    )
     if mode == "weak" or (max(work) <= WEAK_SPREAD * min(work) and one_size):
         if not one_size:
             raise UsageError("--mode=weak: one number of ranks has several grids")
         return [Series(p, False) for p in split_machines(runs)]
-    sizes = ", ".join(sorted({f"{run.n}³ on {run.units}" for run in runs})[:6])
+    sizes = ", ".join(sorted({f"{shape_of(run.dim)} on {run.units}" for run in runs})[:6])
     raise UsageError(
         f"neither strong nor weak scaling ({sizes}): use files of one kind, or set --mode"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 
+from checks.report import grid
 from checks.rules import RULES
 from plots.common import save_table
 from plots.report import Report
@@ -21,7 +22,7 @@ def report_of(point: Point, path: str) -> Report:
     for what, has, planned in (
         ("ranks", about["ranks"], point.ranks),
         ("threads", about["threads"], point.threads),
-        ("cells per side", about["n"], point.dim[0]),
+        ("cells", grid(about["dim"]), point.shape),
     ):
         if has != planned:
             raise FileError(f"{path} has {has} {what}, the plan has {planned}; remove it")
@@ -56,7 +57,7 @@ def row_of(folder: Folder, point: Point, repeat: int) -> dict:
         "ranks": point.ranks,
         "threads": point.threads,
         "gpus": point.gpus,
-        "n": about["n"],
+        "grid": grid(about["dim"]),
         "dof": report.get("solves.0.dof", int),
         "seconds_min": report.positive("solves.0.seconds_min"),
         "seconds_mean": seconds,
@@ -98,17 +99,17 @@ def write_csv(folder: Folder, rows: list[dict]) -> str:
 
 def differing_results(rows: list[dict]) -> list[str]:
     """Report runs whose norm, error or order is not bit-identical to another run of the grid."""
-    first: dict[int, dict] = {}
+    first: dict[str, dict] = {}
     wrong = []
     for row in rows:
-        other = first.setdefault(row["n"], row)
+        other = first.setdefault(row["grid"], row)
         # Compare as text: error and order of a user's problem are NaN.
         differ = [k for k in ("norm", "error", "order") if repr(row[k]) != repr(other[k])]
         if differ:
             key = differ[0]
             wrong.append(
                 f"results of {row['point']}.{row['repeat']} and {other['point']}."
-                f"{other['repeat']} at {row['n']}^3 differ: {key} {row[key]!r} and {other[key]!r}"
+                f"{other['repeat']} at {row['grid']} differ: {key} {row[key]!r} and {other[key]!r}"
             )
     return wrong
 
@@ -126,7 +127,7 @@ def efficiency_table(folder: Folder, rows: list[dict]) -> list[str]:
         mine = [row for row in rows if row["point"] == point.name]
         if not mine:
             lines.append(
-                f"{point.name:<9} {point.nodes:6d} {point.ranks:9d} {point.dim[0]:7d}^3     0"
+                f"{point.name:<9} {point.nodes:6d} {point.ranks:9d} {point.shape:>9}     0"
             )
             without += [] if base else [point.name]
             continue
@@ -144,7 +145,7 @@ def efficiency_table(folder: Folder, rows: list[dict]) -> list[str]:
             invalid.setdefault(reasons[0], []).append(point.name)
         classes = sorted({row["class"] for row in mine} - {""}) or ["unknown"]
         lines.append(
-            f"{point.name:<9} {point.nodes:6d} {point.ranks:9d} {point.dim[0]:7d}^3 {len(mine):5d} "
+            f"{point.name:<9} {point.nodes:6d} {point.ranks:9d} {point.shape:>9} {len(mine):5d} "
             f"{statistics.median(seconds):9.3g} {min(seconds):8.3g} {max(seconds):8.3g} "
             f"{shown:>10} {100.0 * each / base:9.1f} %  {', '.join(classes)}"
         )

@@ -17,6 +17,7 @@ import json
 import os
 
 import toolkit
+from checks.report import grid
 from plots.report import Report
 from studies.study import LAUNCHERS, SYSTEMS, Study, read_study, read_text
 from toolkit import FileError, ToolError, UsageError, whole_number, write_atomically
@@ -42,6 +43,10 @@ class Point:
     @property
     def cells(self) -> int:
         return self.dim[0] * self.dim[1] * self.dim[2]
+
+    @property
+    def shape(self) -> str:
+        return grid(self.dim)
 
 
 @dataclasses.dataclass

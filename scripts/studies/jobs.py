@@ -49,7 +49,7 @@ def job_script(study: Study, plan: Plan, point: Point) -> str:
     # The command `module` is defined in login shells.
     shell = "#!/bin/bash -l" if study.modules else "#!/bin/bash"
     lines = [shell, *system.header(study, point)]
-    lines += [f"# {study.kind} scaling of hpgmg-fv, {shape}: {point.dim[0]}^3 cells"]
+    lines += [f"# {study.kind} scaling of hpgmg-fv, {shape}: {point.shape} cells"]
     lines += [f"cd {quoted([plan.folder])} || exit 3"]
     if study.modules:
         lines += [f"module load {quoted([name])} || exit 3" for name in study.modules]

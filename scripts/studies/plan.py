@@ -218,7 +218,7 @@ def check_memory(study: Study, points: list[Point], local: bool) -> list[str]:
             unknown = max(unknown, need)
         elif need > have:
             raise ToolError(
-                f"{point.name}: {point.dim[0]}^3 cells on {plural(point.ranks, 'rank')} need "
+                f"{point.name}: {point.shape} cells on {plural(point.ranks, 'rank')} need "
                 f"{need:.3g} GB, but {where.format(have)}; use fewer [problem] boxes-per-rank",
                 4,
             )
@@ -237,8 +237,8 @@ def check_work(study: Study, points: list[Point]) -> list[str]:
         for point in points:
             if point.dim != points[0].dim:
                 raise UsageError(
-                    f"{point.name} would solve {point.dim[0]}^3 cells, not the "
-                    f"{points[0].dim[0]}^3 of {points[0].name}: {plural(point.ranks, 'rank')} with "
+                    f"{point.name} would solve {point.shape} cells, not the "
+                    f"{points[0].shape} of {points[0].name}: {plural(point.ranks, 'rank')} with "
                     f"{point.boxes_per_rank} boxes each form another cube; use a number of nodes "
                     "that divides the boxes"
                 )
@@ -248,7 +248,7 @@ def check_work(study: Study, points: list[Point]) -> list[str]:
         if study.kind == "weak" and share < LITTLE_WORK:
             warnings.append(
                 f"{point.name} has {100 * share:.0f} % of the fullest point's cells per rank: "
-                f"{point.dim[0]}^3 is the largest cube of boxes that "
+                f"{point.shape} is the largest cube of boxes that "
                 f"{plural(point.ranks, 'rank')} can hold"
             )
         if point.gpus and point.patches > 1:
@@ -318,7 +318,7 @@ def plan_table(points: list[Point]) -> list[str]:
     lines = ["point      nodes     ranks  threads   GPUs      grid  cells/rank  fullest   GB/rank"]
     for p in points:
         lines.append(
-            f"{p.name:<9} {p.nodes:6d} {p.ranks:9d} {p.threads:8d} {p.gpus:6d} {p.dim[0]:7d}^3 "
+            f"{p.name:<9} {p.nodes:6d} {p.ranks:9d} {p.threads:8d} {p.gpus:6d} {p.shape:>9} "
             f"{p.cells / p.ranks:11.4g} {p.imbalance:8.2f} {1e-9 * p.bytes_per_rank_max:9.3f}"
         )
     return lines

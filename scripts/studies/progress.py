@@ -143,7 +143,7 @@ def run_here(folder: Folder, point: Point, say) -> bool:
         if states[point.name] == DONE:
             say(f"{point.name}: done")
             return True
-        say(f"{point.name}: {plural(point.ranks, 'rank')}, {point.dim[0]}^3 cells ...")
+        say(f"{point.name}: {plural(point.ranks, 'rank')}, {point.shape} cells ...")
         SYSTEMS["local"].run(folder, point, lock.close, say)
     if states_of(folder)[point.name] != FAILED:
         return True

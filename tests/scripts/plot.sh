@@ -257,12 +257,33 @@ right convergence t.csv cell.hdf point.hdf
 timed=(--min-time=0 --min-solves=1 --warmup=0 --quiet)
 ok 1 5 1 "${timed[@]}" --levels-breakdown --json="$dir/small.json"
 ok 1 5 8 "${timed[@]}" --levels-breakdown --json="$dir/large.json"
+# The bottom solve takes most of the time.
+ok 1 4 8 "${timed[@]}" --levels-breakdown --json="$dir/bottom.json" --coarsest=16
+draw levels bottom.json --data=t.csv -o t.svg
+right levels t.csv bottom.json
 draw levels large.json --data=t.csv
 right png large-levels.png 1260 600
 right levels t.csv large.json
 draw levels small.json large.json --data=t.csv -o t.png
 right png t.png 1260 1008
 right levels t.csv small.json large.json
+# A grid that is no cube has its own shape in every picture.
+for n in 1 2; do OMP_NUM_THREADS=$n ok 1 --cells=12x31x17 "${timed[@]}" --levels-breakdown --json="$dir/domain.$n.json"; done
+draw levels domain.1.json --data=t.csv -o t.svg
+right levels t.csv domain.1.json
+shows t.svg '12 × 31 × 17 cells' '>12<' '>× 31<' '>× 17<'
+draw convergence domain.1.json --data=t.csv -o t.svg
+right convergence t.csv domain.1.json
+shows t.svg '12 × 31 × 17 cells'
+if grep -q '"threads": 2' domain.2.json; then
+  draw scaling domain.[12].json --data=t.csv -o t.svg
+  right scaling t.csv domain.[12].json
+  shows t.svg '12 × 31 × 17 cells'
+fi
+# Grids with equal numbers of cells are different grids.
+sed 's/"dim": \[/&31, 12, 17], "cube": [/' domain.2.json >turned.json
+refuse 2 'scaling needs runs on at least two|neither strong nor weak scaling \(12 × 31 × 17 on 1, 31 × 12 × 17 on ' \
+  scaling "$dir/domain.1.json" "$dir/turned.json"
 
 # Every level has a visible bar, labeled with its time, even if the finest takes much longer.
 in_python 'bars of levels' <<'PY'
@@ -403,8 +424,8 @@ sed '/"smooth": \[/,/\]/s/^\( *\)[0-9][0-9.e+-]*/\11e308/' large.json >wrong.jso
 refuse 3 'wrong.json: levels.0.seconds.smooth has the invalid value .* repeat the run' levels "$dir/wrong.json"
 sed 's/"seconds_mean": [0-9.e+-]*/"seconds_mean": 1e300/' threads.1.1.json >wrong.json
 refuse 3 'wrong.json: solves.0.seconds_mean has the invalid value 1e\+300; repeat the run' scaling "$dir/wrong.json" "$dir/threads.2.1.json"
-sed 's/"h": [0-9.e+-]*/"h": 1e-320/' large.json >wrong.json
-refuse 3 'wrong.json: solves.0.h has the invalid value 1e-320; repeat the run' convergence "$dir/wrong.json"
+sed '/"dim": \[/,/\]/s/^\( *\)[0-9][0-9]*/\1-3/' large.json >wrong.json
+refuse 3 'wrong.json: problem.dim.0 has the invalid value -3; repeat the run' convergence "$dir/wrong.json"
 sed '/"rel": \[/,/\]/s/^\( *\)[0-9][0-9.e+-]*/\11e308/' large.json >strange.json
 draw convergence strange.json -o t.png
 # Glyphs that no font has, and a label that is far too long: no warning from Matplotlib.
