@@ -253,6 +253,12 @@ static mg_status_t array_copy(const int32_t n[3], const mg_strided_t *from,
   opened_to.x = mg_guard_open(to->x);
   return mg_cpu_array_copy(n, &opened_from, &opened_to);
 }
+static mg_status_t array_find_outside(const int32_t n[3], const mg_strided_t *array,
+                                      const mg_range_t *range, int64_t *place, double *value) {
+  mg_strided_t opened = *array;
+  opened.x = mg_guard_open(array->x);
+  return mg_cpu_array_find_outside(n, &opened, range, place, value);
+}
 static mg_status_t array_average(const mg_view_t *v, int d, mg_vector_t src,
                                  const double *position) {
   GUARDED(v, mg_cpu_array_average(&opened, d, src, position));
@@ -324,8 +330,6 @@ const mg_backend_t mg_backend_guard = {
               .guess_residual = guess_residual,
               .guess_correct = guess_correct,
               .guess_correct_residual = guess_correct_residual},
-    .arrays = {.copy = array_copy,
-               .find_outside = mg_cpu_array_find_outside,
-               .average = array_average},
+    .arrays = {.copy = array_copy, .find_outside = array_find_outside, .average = array_average},
 #endif
 };

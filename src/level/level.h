@@ -113,6 +113,7 @@ typedef struct mg_hierarchy {
   mg_level_t level[MG_MAX_LEVELS];
   struct mg_hierarchy *low; /**< NULL with --precision=double */
   double low_scale;         /**< scale of residuals on float levels: 1 except in run/rounding.c */
+  mg_range_t low_rhs;       /**< of max |f| whose corrections float cells hold (mixed.c) */
   int residual_level;       /**< MG_F of this float level holds the current residual; -1: of none */
   bool keeps_residual;   /**< further cycles may follow the first one: its residual stays there */
   mg_profile_t *profile; /**< NULL unless profiling; then every operation is timed */

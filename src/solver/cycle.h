@@ -43,6 +43,14 @@ MG_MUST_CHECK mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_
 MG_MUST_CHECK mg_status_t mg_mixed_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                          int *diverged);
 
+/** Check that float cells hold the coefficients of all levels, and derive the range of max |f|.
+ *  Collective over the world.
+ *  @return MG_OK, MG_ERR_USAGE, MG_ERR_DEVICE, MG_ERR_COMM */
+MG_MUST_CHECK mg_status_t mg_mixed_check_coefficients(mg_hierarchy_t *h);
+/** Check max |f|, which all ranks have.
+ *  @return MG_OK, MG_ERR_USAGE */
+MG_MUST_CHECK mg_status_t mg_mixed_check_rhs(const mg_hierarchy_t *h, double f_norm);
+
 /** Whether this kind of cycle in mixed precision also computes the norm of its residual, on the
  *  device. The same on all ranks that hold cells of the level; false on others. */
 bool mg_mixed_ends_with_norm(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kind);

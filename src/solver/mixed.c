@@ -5,10 +5,70 @@
  *
  * In an F-cycle, u starts as an interpolation from the next coarser level. Where the backend can,
  * it is not stored: the residual and the correction interpolate it again. */
+#include "base/log.h"
+#include "comm/comm.h"
 #include "formulas/walls.h"
 #include "level/ops.h"
 #include "level/transfer.h"
 #include "solver/cycle.h"
+#include <math.h>
+
+/* Values between these, and sums of several, are normal floats. Corrections may be as small as
+ * `smallest`, with fewer digits. */
+static const double least = 1e-37, most = 1e37, smallest = 1e-40;
+
+static mg_status_t refuse(const char *what, double x, double low, double high) {
+  return mg_error(MG_ERR_USAGE,
+                  "%s is %g; --precision=mixed requires %.1e to %.1e here, the range of float; use "
+                  "--precision=double",
+                  what, x, low, high);
+}
+
+/* Check beta / width^2 of this rank's faces normal to d. */
+static mg_status_t check_betas(const mg_level_t *level, int d, const mg_range_t *range) {
+  const mg_view_t *v = &level->store.view;
+  const mg_range_t beta = {range->least / v->b_h2, range->most / v->b_h2, true};
+  for (int q = 0; level->comm && q < v->n_patches; q++) {
+    const mg_patch_t *p = &v->patch[q];
+    const mg_strided_t array = {p->vec[MG_BETA_I + d], {1, p->jstride, p->kstride}};
+    int64_t place;
+    double x;
+    MG_TRY(level->backend->arrays.find_outside(p->n, &array, &beta, &place, &x));
+    if (place >= 0) return refuse("beta / width^2", x * v->b_h2, range->least, range->most);
+  }
+  return MG_OK;
+}
+
+/* A coarser level has twice the widths. The last residual is --rtol times f; smooth corrections are
+ * residuals by the beta / width^2 of the coarsest level. */
+mg_status_t mg_mixed_check_coefficients(mg_hierarchy_t *h) {
+  mg_level_t *const level = &h->level[0];
+  const double width = level->plan->h[0], b_h2 = 1.0 / (width * width),
+               coarser = exp2(2.0 * (h->low->n_levels - 1)),
+               rtol = h->params.rtol > 0.0 ? h->params.rtol : 1e-7;
+  const mg_range_t range = {least * fmax(coarser, b_h2), most * fmin(1.0, b_h2), true};
+  double largest = 0.0;
+  if (!(b_h2 > least * coarser && b_h2 < most)) {
+    if (!mg_comm_is_root()) return MG_ERR_USAGE;
+    return refuse("1 / width^2", b_h2, least * coarser, most);
+  }
+  for (int d = 0; d < 3; d++) {
+    double beta = 0.0;
+    MG_TRY(mg_comm_agree(check_betas(level, d, &range)));
+    MG_TRY(mg_max_norm(level, MG_BETA_I + (mg_vector_t)d, MG_NO_VECTOR, &beta));
+    largest = fmax(largest, beta * b_h2);
+  }
+  MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
+  h->low_rhs = (mg_range_t){smallest / rtol * fmax(1.0, largest / coarser),
+                            most * fmin(1.0, largest / coarser), true};
+  return MG_OK;
+}
+
+mg_status_t mg_mixed_check_rhs(const mg_hierarchy_t *h, double f_norm) {
+  if (!isfinite(f_norm) || mg_is_in_range(&h->low_rhs, f_norm)) return MG_OK;
+  if (!mg_comm_is_root()) return MG_ERR_USAGE;
+  return refuse("max|f|", f_norm, h->low_rhs.least, h->low_rhs.most);
+}
 
 static mg_status_t lower_residual(mg_hierarchy_t *h, int l, double *norm) {
   return mg_lower_residual(&h->level[l], &h->low->level[l], h->low_scale, norm);

@@ -9,6 +9,7 @@
 #include "level/transfer.h"
 #include "level/wall_faces.h"
 #include "solver/coarse_cycle.h"
+#include "solver/cycle.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -310,6 +311,7 @@ static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source)
   for (int l = 0; l < h->n_levels; l++)
     if (needs_diagonal(h, l)) MG_TRY(set_diagonal(&h->params, &h->level[l]));
   if (!h->low) return set_smoothers(h, h, source);
+  MG_TRY(mg_mixed_check_coefficients(h));
   MG_TRY(lower_coefficients(h));
   MG_TRY(set_coefficients(h->low));
   for (int l = 0; l < h->low->n_levels; l++)
@@ -342,5 +344,6 @@ mg_status_t mg_problem_restrict_rhs(mg_hierarchy_t *h, int l, double *f_norm) {
   for (int fine = 0; fine < l; fine++)
     MG_TRY(mg_restrict(h, fine, MG_F, MG_F));
   MG_TRY(mg_max_norm(&h->level[l], MG_F, MG_NO_VECTOR, f_norm));
-  return mg_comm_max(mg_comm_world(), f_norm, 1);
+  MG_TRY(mg_comm_max(mg_comm_world(), f_norm, 1));
+  return h->low ? mg_mixed_check_rhs(h, *f_norm) : MG_OK;
 }

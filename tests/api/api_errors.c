@@ -157,6 +157,30 @@ static void test_bad_fields(void) {
   free_part(&u);
 }
 
+/* Values that float cells cannot hold. */
+static void test_mixed_values(void) {
+  hpgmg_options_t o = options_of("--precision=mixed");
+  hpgmg_solver_t *s;
+  double one = 1.0, large = 1e50, small = 1e-50;
+  const hpgmg_array_t ones[MAX_BOXES] = {{.data = &one}}, f = {.data = &large},
+                      tiny = {.data = &small};
+  hpgmg_coefficients_t c = {.cell_beta = &f};
+  part_t u = part_of(NULL, -1);
+  API(hpgmg_create(&o, &s));
+  refused(s, hpgmg_solve(s, &f, u.array, NULL), HPGMG_BAD_ARGUMENT,
+          "max|f| is 1e+50; --precision=mixed requires");
+  refused(s, hpgmg_solve(s, &tiny, u.array, NULL), HPGMG_BAD_ARGUMENT, "max|f| is 1e-50; ");
+  API(hpgmg_solve(s, ones, u.array, NULL));
+  refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "beta / width^2 is 4e+52; ");
+  refused(s, hpgmg_solve(s, ones, u.array, NULL), HPGMG_BAD_ARGUMENT, "has failed before");
+  hpgmg_destroy(&s);
+  o.words = "--precision=mixed --spacing=1e-30,1e-30,1e-30";
+  API(hpgmg_create(&o, &s));
+  refused(s, hpgmg_solve(s, ones, u.array, NULL), HPGMG_BAD_ARGUMENT, "1 / width^2 is 1e+60; ");
+  hpgmg_destroy(&s);
+  free_part(&u);
+}
+
 static jmp_buf back;
 
 static void jump(void *data, const char *text) {
@@ -269,6 +293,7 @@ int main(int argc, char **argv) {
   test_errors();
   test_bad_values();
   test_bad_fields();
+  test_mixed_values();
   test_jump();
   test_freed_communicator();
   test_parallel_region();
