@@ -127,8 +127,7 @@ def _load() -> ctypes.CDLL:
     name = os.environ.get("HPGMG_LIBRARY") or ctypes.util.find_library("hpgmg")
     if not name:
         raise ImportError("libhpgmg.so was not found; set HPGMG_LIBRARY to its path")
-    # Open MPI's components look for its symbols among the global ones.
-    library = ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
+    library = ctypes.CDLL(name)
     handle, array = ctypes.c_void_p, ctypes.POINTER(_Array)
     library.hpgmg_version.restype = ctypes.c_char_p
     library.hpgmg_error.restype = ctypes.c_char_p

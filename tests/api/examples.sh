@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2016,SC2154
 # examples: the programs of examples/ compile against the library, run, report errors, and have the right physics. heat
-# conserves its energy; porous has the means of its layers; cavity converges with the square of the cells' width.
+# conserves its energy; porous has the means of its layers; cavity converges with the square of the cells' width. The
+# library needs MPI, OpenMP, CUDA and libm only.
 # graph.cu and scripts/compare/library_gpu.c need nvcc and a GPU; python.sh, fortran.sh and scripts/examples.sh run the
 # others. Runs $CC, $PYTHON.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
@@ -10,6 +11,21 @@ export LD_LIBRARY_PATH=$abs_top_builddir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export HPGMG_LIBRARY=$abs_top_builddir/libhpgmg.so PYTHONPATH=$abs_top_srcdir/python PYTHONDONTWRITEBYTECODE=1
 nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v "${NVCC:-nvcc}" || true)
 link="-I$abs_top_srcdir/include -L$abs_top_builddir -lhpgmg -lm"
+
+# An application may load other versions of HDF5 or jansson, which only the programs need. Other names are those of MPI,
+# OpenMP, NCCL and compilers.
+if command -v readelf >/dev/null; then
+  readelf -d "$abs_top_builddir/libhpgmg.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >"$dir/needed"
+  test -s "$dir/needed" || complain 'readelf lists no library'
+  if grep -vE '^(lib(c|m|mpi[a-z_]*|open-(rte|pal)|[ig]?omp5?|nccl|stdc\+\+|gcc_s|dl|rt|pthread)\.so|ld-)' "$dir/needed"; then
+    complain 'libhpgmg.so needs another library'
+  fi
+else
+  echo 'skipped: readelf is missing'
+fi
+if grep -nE 'hdf5|jansson' "$abs_top_builddir"/hpgmg.pc "$abs_top_builddir"/hpgmg-config.cmake; then
+  complain 'a static libhpgmg needs other libraries'
+fi
 
 # holds WHAT PROGRAM...: the awk program must find its condition in the output of the last run.
 holds() {

@@ -28,9 +28,21 @@ ${CC:-cc} -o "$dir/poisson" "$abs_top_srcdir/examples/poisson.c" -I"$abs_top_src
 solo "$dir/poisson" >"$dir/want" || complain 'poisson fails'
 diff "$dir/want" "$dir/said" || complain 'examples/poisson.py and poisson.c print different lines'
 
+# h5py has an HDF5 library of its own.
+if "$PYTHON" -c 'import h5py' 2>/dev/null; then
+  for modules in hpgmg,h5py h5py,hpgmg; do
+    "$PYTHON" -c "import $modules; h5py.File('x', 'w', driver='core', backing_store=False); hpgmg.Solver((8, 8, 8)).solve(1.0)" \
+      >"$dir/said" 2>&1 || complain "import $modules: $(cat "$dir/said")"
+  done
+fi
+
 # mpi4py must use the MPI of the library.
 theirs=$(solo "$PYTHON" -c 'from mpi4py import MPI; print(MPI.Get_library_version().split(",")[0].replace(" v", " "))' 2>/dev/null)
 if have_mpi && test -n "$theirs" && solo "$HPGMG_FV" --version | grep -q "^MPI .*$theirs$"; then
+  for modules in hpgmg,mpi4py.MPI mpi4py.MPI,hpgmg; do
+    solo "$PYTHON" -c "import $modules; hpgmg.Solver((8, 8, 8), comm=mpi4py.MPI.COMM_WORLD).solve(1.0)" >"$dir/said" 2>&1 ||
+      complain "import $modules: $(cat "$dir/said")"
+  done
   (unset OMPI_MCA_btl && mpi_run 2 "$PYTHON" "$abs_top_srcdir/tests/api/python_ranks.py") >"$dir/said" 2>&1 ||
     complain "python_ranks.py: $(cat "$dir/said")"
 else
