@@ -24,6 +24,14 @@ plain=(--without-cuda --without-hdf5 --without-jansson)
 # --disable-FEATURE equals the default.
 takes 'CFLAGS=-O3 -g' "${plain[@]}" --without-mpi --disable-sanitizers --disable-fuzzer --cache-file="$dir/cache"
 
+# A prefix with a blank: the compiler gets one word.
+if command -v pkg-config >/dev/null; then
+  takes "prefix = $dir/with blank" "${plain[@]}" --without-mpi --prefix="$dir/with blank" --cache-file="$dir/cache"
+  flags=$(pkg-config --cflags --libs "$dir/build/hpgmg.pc")
+  test "$(eval "printf '<%s>' $flags")" = "<-I$dir/with blank/include><-L$dir/with blank/lib><-lhpgmg>" ||
+    complain "hpgmg.pc with a blank in the prefix: $flags"
+fi
+
 # refuses PATTERN ARG...: configure with ARGs must fail with one line of error that matches PATTERN. Results of other
 # checks come from the cache of the first run, except with NVCC=...: configure refuses a cache of other variables.
 refuses() {

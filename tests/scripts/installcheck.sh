@@ -74,7 +74,7 @@ if command -v pkg-config >/dev/null; then
 else
   echo 'skipped: pkg-config is missing'
 fi
-# With CMake: the shared and the static library, and the Fortran module. A later version is refused.
+# With CMake: the shared and the static library, the latter also in C++, and the Fortran module. A later version is refused.
 if command -v cmake >/dev/null; then
   fortran=Fortran
   if ! command -v "${FC:=gfortran}" >/dev/null; then
@@ -106,6 +106,24 @@ END
     test -z "$fortran" || solves 'CMake, Fortran' "$dir/cmake/poisson_fortran"
   else
     complain "CMake: $(cat "$dir/said")"
+  fi
+  # The static library in a project of C++ only.
+  mkdir "$dir/cxx"
+  printf '#include <hpgmg.h>\nint main() { return hpgmg_version()[0] == 0; }\n' >"$dir/cxx/main.cpp"
+  cat >"$dir/cxx/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.12)
+project(version CXX)
+find_package(hpgmg ${version%.*} REQUIRED COMPONENTS static)
+add_executable(version main.cpp)
+target_link_libraries(version hpgmg::hpgmg_static)
+END
+  if ! command -v "${CXX:=c++}" >/dev/null; then
+    echo "skipped: $CXX is missing"
+  elif (cmake -S "$dir/cxx" -B "$dir/cxx/build" -DCMAKE_PREFIX_PATH="$libdir/cmake/hpgmg" &&
+    cmake --build "$dir/cxx/build") >"$dir/said" 2>&1; then
+    solo "$dir/cxx/build/version" || complain 'a C++ program with the static library fails'
+  else
+    complain "CMake with C++: $(cat "$dir/said")"
   fi
 else
   echo 'skipped: cmake is missing'
