@@ -3,6 +3,7 @@
 #endif
 #include "api/solver.h"
 #include "base/alloc.h"
+#include "base/locale.h"
 #include "comm/comm.h"
 #include "device/device_select.h"
 #include <pthread.h>
@@ -65,12 +66,19 @@ static bool forget(const hpgmg_solver_t *s) {
 typedef struct {
   mg_log_t *log;
   mg_comm_t *comm;
+  locale_t locale;
 } before_t;
 
 static before_t enter(hpgmg_solver_t *s) {
   s->error[0] = '\0';
-  const before_t before = {mg_log_enter(&s->messages), mg_comm_enter(s->comm)};
+  const before_t before = {mg_log_enter(&s->messages), mg_comm_enter(s->comm), mg_locale_set_c()};
   return before;
+}
+
+static void restore(before_t before) {
+  (void)mg_locale_set(before.locale);
+  (void)mg_comm_enter(before.comm);
+  (void)mg_log_enter(before.log);
 }
 
 static hpgmg_status_t public_status(mg_status_t status) {
@@ -115,8 +123,7 @@ static hpgmg_status_t leave(hpgmg_solver_t *s, before_t before, mg_status_t stat
     status = MG_ERR_COMM;
     s->usable = false, s->broken = true;
   }
-  (void)mg_comm_enter(before.comm);
-  (void)mg_log_enter(before.log);
+  restore(before);
   return public_status(status);
 }
 
@@ -186,7 +193,7 @@ hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solver_t **sol
                            .line = mg_api_take_line,
                            .data = s};
   lock(&turn);
-  const before_t before = {mg_log_enter(&s->messages), mg_comm_enter(NULL)};
+  const before_t before = enter(s);
   mg_status_t status = check_size(options);
   if (status == MG_OK) status = check_thread();
   if (status == MG_OK) status = attach(s, options);
@@ -211,9 +218,9 @@ void hpgmg_destroy(hpgmg_solver_t **solver) {
   mg_axes_free(&s->axes);
   free(s->own);
   if (s->holds_device && --device_holders == 0) mg_device_close();
-  (void)mg_comm_enter(before.comm);
+  (void)mg_comm_enter(NULL);
   if (!s->broken) mg_comm_free(s->comm);
-  (void)mg_log_enter(before.log);
+  restore(before);
   unlock(&turn);
   const mg_api_lines_t lines = mg_api_detach_lines(s);
   free(s);
