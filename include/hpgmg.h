@@ -139,8 +139,9 @@ typedef struct {
   int guess;                /**< hpgmg_solve starts from the values of u, with V-cycles */
   int32_t cycles;           /**< > 0: hpgmg_solve does this number of cycles, for any residual; not
                                  with --krylov=cg or a smaller --max-cycles. 0: cycles until --rtol */
-  const void *comm; /**< const MPI_Comm *, duplicated; needs MPI_THREAD_FUNNELED. NULL: this process
-                         alone. If MPI is not initialized, the library does it */
+  const void *comm;      /**< const MPI_Comm *, duplicated; any level of thread support. NULL: this
+                              process alone, without any call of MPI. If MPI is not initialized, the
+                              library does it */
   const int32_t *comm_f; /**< a communicator of Fortran, instead of comm */
   void *stream;    /**< cudaStream_t: arrays in GPU memory are used after the work enqueued on it.
                         NULL: the default stream */

@@ -553,4 +553,20 @@ def _address_of(comm: object) -> int | None:
         return None
     from mpi4py import MPI
 
+    theirs, ours = MPI.Get_library_version().strip("\0 \n"), _mpi_version()
+    if ours and ours != theirs:
+        raise Error(
+            f"comm is one of {theirs.splitlines()[0]}, but libhpgmg uses {ours.splitlines()[0]}; "
+            "build mpi4py and libhpgmg with the same MPI library"
+        )
     return MPI._addressof(comm)
+
+
+def _mpi_version() -> str:
+    """The MPI library of libhpgmg; "" if it was built without one."""
+    text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
+    try:
+        _library.MPI_Get_library_version(text, ctypes.byref(length))
+    except AttributeError:
+        return ""
+    return text.value.decode(errors="replace").strip("\0 \n")

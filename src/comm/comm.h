@@ -13,7 +13,19 @@
  *  mg_comm_world. */
 typedef struct mg_comm mg_comm_t;
 
-/** Initialize the message-passing library. Call once, before any other function of this header. */
+/** How a launcher such as mpirun or srun started this process. */
+typedef struct {
+  const char *variable; /**< of the environment, which has the size; NULL: no launcher */
+  long size, rank;      /**< processes, and which of them this one is */
+} mg_launch_t;
+
+/** Read the environment. A process may inherit the variables of several launchers; the smallest
+ *  size counts. */
+mg_launch_t mg_comm_launch(void);
+
+/** Initialize the message-passing library. Call once, before any other function of this header.
+ *  @return MG_OK, MG_ERR_COMM, MG_ERR_MEMORY, MG_ERR_USAGE (a launcher started copies, which do not
+ *          know each other; its first one reports the error) */
 MG_MUST_CHECK mg_status_t mg_comm_init(int *argc, char ***argv);
 
 /** Finalize the message-passing library. Collective over the world. */
@@ -23,10 +35,11 @@ void mg_comm_finalize(void);
  *  program either: see mg_comm_ends. Collective over the communicator. Initializes MPI if the
  *  application has not, and then finalizes it when the program exits.
  *  @param[in]  mpi_comm  const MPI_Comm *, duplicated
- *  @param[in]  fortran   the same as an MPI_Fint; both NULL: this process alone
+ *  @param[in]  fortran   the same as an MPI_Fint; both NULL: this process alone, without any call
+ *                        of MPI
  *  @param[out] out       free with mg_comm_free
- *  @return MG_OK, MG_ERR_COMM, MG_ERR_MEMORY, MG_ERR_USAGE (a communicator without MPI, both, or
- *          MPI_COMM_NULL) */
+ *  @return MG_OK, MG_ERR_COMM, MG_ERR_MEMORY, MG_ERR_USAGE (a communicator without MPI, of another
+ *          MPI library, both, or MPI_COMM_NULL) */
 MG_MUST_CHECK mg_status_t mg_comm_attach(const void *mpi_comm, const int32_t *fortran,
                                          mg_comm_t **out);
 

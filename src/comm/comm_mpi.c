@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "comm/comm.h"
+#include <errno.h>
 #include <math.h>
 #include <mpi.h>
 #ifdef HAVE_MPI_EXT_H
@@ -14,10 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 struct mg_comm {
-  MPI_Comm mpi;
+  MPI_Comm mpi; /* MPI_COMM_NULL: a process alone, which never calls MPI */
   int rank, size;
   bool attached;                     /* by mg_comm_attach, or a group of such a one */
   mg_status_t (*before)(void *data); /* mg_comm_before_collectives */
@@ -47,9 +50,19 @@ static mg_status_t failed(const char *call, int code) {
     if (code_ != MPI_SUCCESS) return failed(#call, code_);                                         \
   } while (0)
 
+/* An application may finalize MPI before it destroys its solvers. */
+static mg_status_t check_not_finalized(void) {
+  int finalized;
+  TRY_MPI(MPI_Finalized(&finalized));
+  return finalized ? mg_error(MG_ERR_COMM, "MPI is finalized; call MPI_Finalize after the last "
+                                           "call of this solver")
+                   : MG_OK;
+}
+
 /* A collective function of MPI over a group, or over a part of it. */
 #define TRY_COLLECTIVE(comm, call)                                                                 \
   do {                                                                                             \
+    MG_TRY(check_not_finalized());                                                                 \
     if ((comm)->before) MG_TRY((comm)->before((comm)->data));                                      \
     TRY_MPI(call);                                                                                 \
   } while (0)
@@ -86,6 +99,19 @@ static mg_status_t avoid_daemon(void) {
 }
 #endif
 
+/* Under the launcher of another MPI library, or srun without the right --mpi, each process is
+ * alone. All would solve the same problem and write the same files. */
+static mg_status_t check_launch(void) {
+  const mg_launch_t launch = mg_comm_launch();
+  if (program.size > 1 || launch.size <= 1) return MG_OK;
+  if (launch.rank > 0) return MG_ERR_USAGE;
+  return mg_error(
+      MG_ERR_USAGE,
+      "launched as %ld processes, but each is alone in MPI_COMM_WORLD; use the launcher "
+      "of " MG_BUILD_MPI " (with Slurm, srun --mpi), or unset %s to run one process",
+      launch.size, launch.variable);
+}
+
 mg_status_t mg_comm_init(int *argc, char ***argv) {
   int provided;
   MG_TRY(avoid_daemon());
@@ -100,12 +126,15 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
   TRY_MPI(MPI_Comm_set_errhandler(program.mpi, MPI_ERRORS_RETURN));
   TRY_MPI(MPI_Comm_rank(program.mpi, &program.rank));
   TRY_MPI(MPI_Comm_size(program.mpi, &program.size));
-  if (provided >= MPI_THREAD_FUNNELED) return MG_OK;
-  if (program.rank == 0)
-    (void)mg_error(MG_ERR_COMM,
-                   "this MPI library lacks MPI_THREAD_FUNNELED; use one that supports threads");
-  mg_comm_finalize(); /* each rank exits normally: an abort could cut off the message of rank 0 */
-  return MG_ERR_COMM;
+  mg_status_t status = check_launch();
+  if (status == MG_OK && provided < MPI_THREAD_FUNNELED)
+    status = program.rank > 0
+                 ? MG_ERR_COMM
+                 : mg_error(MG_ERR_COMM, "this MPI library lacks MPI_THREAD_FUNNELED; use one that "
+                                         "supports threads");
+  /* Each rank exits normally: an abort could cut off the message of rank 0. */
+  if (status != MG_OK) mg_comm_finalize();
+  return status;
 }
 
 void mg_comm_finalize(void) {
@@ -114,41 +143,93 @@ void mg_comm_finalize(void) {
   program.size = 0;
 }
 
+/* An application with another MPI library. Its functions may have been linked instead of those of
+ * this one, or it has passed its communicator, which this one cannot use. */
+static mg_status_t check_library(void) {
+  char name[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  TRY_MPI(MPI_Get_library_version(name, &length));
+#ifdef OPEN_MPI
+  const bool same = strncmp(name, "Open MPI", 8) == 0;
+#else
+  const bool same = strncmp(name, "Open MPI", 8) != 0;
+#endif
+  if (same) return MG_OK;
+  return mg_error(MG_ERR_USAGE,
+                  "libhpgmg was built with " MG_BUILD_MPI ", but the process has %.*s; "
+                  "build both with the same MPI library",
+                  (int)strcspn(name, ",\n"), name);
+}
+
+static mg_status_t refuse_communicator(void) {
+  return mg_error(MG_ERR_USAGE, "the communicator is not one of " MG_BUILD_MPI
+                                ", the MPI library of libhpgmg; build the application (mpi4py) "
+                                "with the same library");
+}
+
+/* Whether a handle that is a pointer, as in Open MPI, points to memory. */
+static bool is_mapped(const MPI_Comm *handle) {
+  if (sizeof *handle != sizeof(char *)) return true;
+  char *address;
+  memcpy(&address, handle, sizeof address);
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), in_page = (uintptr_t)address % page;
+  return (uintptr_t)address % sizeof address == 0 &&
+         (msync(address - in_page, (size_t)page, MS_ASYNC) == 0 || errno != ENOMEM);
+}
+
 static void finalize_at_exit(void) {
   int finalized = 1;
   if (MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized) mg_comm_finalize();
 }
 
-static mg_status_t initialize_for_library(void) {
-  int initialized, finalized, provided;
+/* Before MPI is initialized, the library's own handles are the only ones. The solver calls MPI only
+ * from the thread that calls it, so any level of thread support will do. */
+static mg_status_t initialize_for_library(const MPI_Comm *given) {
+  int initialized, finalized;
+  MG_TRY(check_library());
   TRY_MPI(MPI_Initialized(&initialized));
   TRY_MPI(MPI_Finalized(&finalized));
   if (finalized) return mg_error(MG_ERR_COMM, "MPI is finalized");
-  if (!initialized) {
-    MG_TRY(mg_comm_init(NULL, NULL));
-    if (atexit(finalize_at_exit) == 0) return MG_OK;
-    return mg_error(MG_ERR_MEMORY, "out of memory: cannot finalize MPI at exit");
-  }
-  TRY_MPI(MPI_Query_thread(&provided));
-  if (provided >= MPI_THREAD_FUNNELED) return MG_OK;
-  return mg_error(MG_ERR_COMM, "MPI was initialized without MPI_THREAD_FUNNELED; call "
-                               "MPI_Init_thread with it");
+  if (initialized) return MG_OK;
+  if (given && *given != MPI_COMM_WORLD && *given != MPI_COMM_SELF) return refuse_communicator();
+  MG_TRY(mg_comm_init(NULL, NULL));
+  if (atexit(finalize_at_exit) == 0) return MG_OK;
+  return mg_error(MG_ERR_MEMORY, "out of memory: cannot finalize MPI at exit");
+}
+
+/* MPI reports invalid handles to the error handler of MPI_COMM_WORLD, which usually aborts. */
+static mg_status_t duplicate(MPI_Comm given, MPI_Comm *out) {
+  MPI_Errhandler before;
+  TRY_MPI(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before));
+  TRY_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  const int code = MPI_Comm_dup(given, out);
+  TRY_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, before));
+  TRY_MPI(MPI_Errhandler_free(&before));
+  int kind = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) TRY_MPI(MPI_Error_class(code, &kind));
+  if (kind == MPI_ERR_COMM) return refuse_communicator();
+  TRY_MPI(code);
+  return MG_OK;
 }
 
 mg_status_t mg_comm_attach(const void *mpi_comm, const int32_t *fortran, mg_comm_t **out) {
   mg_comm_t *comm;
   *out = NULL;
-  MG_TRY(initialize_for_library());
   if (mpi_comm && fortran)
     return mg_error(MG_ERR_USAGE, "comm and comm_f are given; give one of them");
-  const MPI_Comm given = mpi_comm  ? *(const MPI_Comm *)mpi_comm
-                         : fortran ? MPI_Comm_f2c(*fortran)
-                                   : MPI_COMM_SELF;
-  if (given == MPI_COMM_NULL) return mg_error(MG_ERR_USAGE, "the communicator is MPI_COMM_NULL");
+  MPI_Comm given = MPI_COMM_NULL;
+  const bool alone = !mpi_comm && !fortran;
+  if (!alone) {
+    MG_TRY(initialize_for_library(mpi_comm));
+    given = mpi_comm ? *(const MPI_Comm *)mpi_comm : MPI_Comm_f2c(*fortran);
+    if (given == MPI_COMM_NULL) return mg_error(MG_ERR_USAGE, "the communicator is MPI_COMM_NULL");
+    if (!is_mapped(&given)) return refuse_communicator();
+  }
   MG_TRY(mg_new(&comm, 1, "communicators"));
-  comm->attached = true;
-  TRY_MPI(MPI_Comm_dup(given, &comm->mpi));
+  *comm = (mg_comm_t){.mpi = MPI_COMM_NULL, .size = 1, .attached = true};
   *out = comm;
+  if (alone) return MG_OK;
+  MG_TRY(duplicate(given, &comm->mpi));
   TRY_MPI(MPI_Comm_set_errhandler(comm->mpi, MPI_ERRORS_RETURN));
   TRY_MPI(MPI_Comm_rank(comm->mpi, &comm->rank));
   TRY_MPI(MPI_Comm_size(comm->mpi, &comm->size));
@@ -192,30 +273,34 @@ int mg_comm_size(const mg_comm_t *comm) {
 const char *mg_comm_host(void) {
   static char name[MPI_MAX_PROCESSOR_NAME];
   int length = 0;
-  if (MPI_Get_processor_name(name, &length) != MPI_SUCCESS) return "unknown";
-  return name;
+  const bool known = world->mpi == MPI_COMM_NULL
+                         ? gethostname(name, sizeof name - 1) == 0
+                         : MPI_Get_processor_name(name, &length) == MPI_SUCCESS;
+  return known ? name : "unknown";
 }
 
 mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out) {
   *out = NULL;
-  MPI_Comm mpi;
-  TRY_COLLECTIVE(parent,
-                 MPI_Comm_split(parent->mpi, member ? 0 : MPI_UNDEFINED, parent->rank, &mpi));
+  MPI_Comm mpi = MPI_COMM_NULL;
+  const bool alone = parent->mpi == MPI_COMM_NULL;
+  if (!alone)
+    TRY_COLLECTIVE(parent,
+                   MPI_Comm_split(parent->mpi, member ? 0 : MPI_UNDEFINED, parent->rank, &mpi));
   if (!member) return MG_OK;
   mg_comm_t *comm;
   MG_TRY(mg_new(&comm, 1, "communicators"));
-  comm->mpi = mpi;
-  comm->attached = parent->attached;
+  *comm = (mg_comm_t){.mpi = mpi, .size = 1, .attached = parent->attached};
+  *out = comm;
+  if (alone) return MG_OK;
   TRY_MPI(MPI_Comm_rank(mpi, &comm->rank));
   TRY_MPI(MPI_Comm_size(mpi, &comm->size));
-  *out = comm;
   return MG_OK;
 }
 
 void mg_comm_free(mg_comm_t *comm) {
   int finalized = 0;
   if (!comm || comm == &program) return;
-  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) {
+  if (comm->mpi == MPI_COMM_NULL || MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) {
     free(comm);
     return;
   }
@@ -238,6 +323,7 @@ mg_status_t mg_comm_agree(mg_status_t mine) {
 
 mg_status_t mg_comm_barrier_with_timeout(mg_comm_t *comm, const char *failure, double seconds) {
   const struct timespec nap = {0, 1000000};
+  if (comm->size == 1) return MG_OK;
   const double start = MPI_Wtime();
   MPI_Request request;
   TRY_COLLECTIVE(comm, MPI_Ibarrier(comm->mpi, &request));
@@ -284,6 +370,7 @@ mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n) {
 
 mg_status_t mg_comm_sum_on_host(double *values, int n) {
   MPI_Comm host;
+  if (world->size == 1) return MG_OK;
   TRY_COLLECTIVE(world,
                  MPI_Comm_split_type(world->mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, host));
@@ -293,6 +380,9 @@ mg_status_t mg_comm_sum_on_host(double *values, int n) {
 
 mg_status_t mg_comm_rank_on_host(int *rank, int *size) {
   MPI_Comm host;
+  *rank = 0;
+  *size = 1;
+  if (world->size == 1) return MG_OK;
   TRY_COLLECTIVE(world,
                  MPI_Comm_split_type(world->mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   TRY_MPI(MPI_Comm_rank(host, rank));
@@ -304,6 +394,7 @@ mg_status_t mg_comm_rank_on_host(int *rank, int *size) {
 mg_status_t mg_comm_host_number(int *number) {
   MPI_Comm host;
   *number = world->rank;
+  if (world->size == 1) return MG_OK;
   TRY_COLLECTIVE(world,
                  MPI_Comm_split_type(world->mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, number, 1, MPI_INT, MPI_MIN, host));
@@ -342,6 +433,7 @@ mg_status_t mg_comm_barrier(mg_comm_t *comm) {
 }
 
 bool mg_comm_accepts_device_memory(void) {
+  if (world->mpi == MPI_COMM_NULL) return false;
 #if defined(MPIX_GPU_SUPPORT_CUDA)
   /* MPICH 4.0 and later, and its derivatives */
   int takes = 0;
@@ -413,6 +505,7 @@ mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const void *data
 }
 
 mg_status_t mg_requests_wait(mg_requests_t *requests) {
+  if (requests->n == 0) return MG_OK;
   TRY_MPI(MPI_Waitall(requests->n, requests->request, MPI_STATUSES_IGNORE));
   requests->n = 0;
   return MG_OK;

@@ -15,24 +15,17 @@ struct mg_requests {
 static struct mg_comm program = {1}, attached = {1};
 static _Thread_local struct mg_comm *world = &program;
 
-/* A number that MPI launchers set in the environment. */
-static long number_of(const char *open_mpi, const char *others) {
-  const char *text = getenv(open_mpi);
-  if (!text) text = getenv(others);
-  return text ? strtol(text, NULL, 10) : 0;
-}
-
 mg_status_t mg_comm_init(int *argc, char ***argv) {
   (void)argc;
   (void)argv;
-  const long copies = number_of("OMPI_COMM_WORLD_SIZE", "PMI_SIZE");
-  if (copies <= 1) return MG_OK;
+  const mg_launch_t launch = mg_comm_launch();
+  if (launch.size <= 1) return MG_OK;
   /* All copies would solve the same problem and write the same files. Only rank 0 reports it. */
-  if (number_of("OMPI_COMM_WORLD_RANK", "PMI_RANK") > 0) return MG_ERR_USAGE;
+  if (launch.rank > 0) return MG_ERR_USAGE;
   return mg_error(
       MG_ERR_USAGE,
       "built without MPI, but launched as %ld processes; launch one, or configure --with-mpi",
-      copies);
+      launch.size);
 }
 
 void mg_comm_finalize(void) {}

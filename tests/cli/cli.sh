@@ -358,11 +358,18 @@ EOF
   fi
 fi
 
-# Without MPI, all processes of a launcher would write the same files.
-if test "${HPGMG_WITH_MPI:-yes}" = no; then
-  OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 expect 2 'without MPI, but launched as 2 processes' 1 4 1
-  PMI_SIZE=2 PMI_RANK=1 exits 2 solo "$HPGMG_FV" 4 1
-  test -z "$(cat "$dir/out" "$dir/err")" || complain "a second copy without MPI: $(cat "$dir/out" "$dir/err")"
-fi
+# Copies that do not know each other would write the same files: without MPI, or under another library's launcher.
+if test "${HPGMG_WITH_MPI:-yes}" = no; then copies='without MPI, but launched as'; else copies='launched as'; fi
+for launcher in 'OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK' 'PMI_SIZE=2 PMI_RANK' 'FLUX_JOB_SIZE=2 FLUX_TASK_RANK' \
+  'SLURM_NTASKS=8 SLURM_STEP_NUM_TASKS=2 SLURM_PROCID'; do
+  # shellcheck disable=SC2086 # words
+  HPGMG_FV=env expect 2 "$copies 2 processes" 1 $launcher=0 "$HPGMG_FV" 4 1
+  # shellcheck disable=SC2086 # words
+  exits 2 solo env $launcher=1 "$HPGMG_FV" 4 1
+  test -z "$(cat "$dir/out" "$dir/err")" || complain "a second copy with $launcher: $(cat "$dir/out" "$dir/err")"
+done
+# One process in a job of several, and a launcher of one within another.
+exits 0 solo env SLURM_NTASKS=8 SLURM_PROCID=0 "$HPGMG_FV" 4 1 --verify-only
+exits 0 solo env PMI_SIZE=1 SLURM_STEP_NUM_TASKS=8 "$HPGMG_FV" 4 1 --verify-only
 
 finish

@@ -26,7 +26,7 @@ takes 'CFLAGS=-O3 -g' "${plain[@]}" --without-mpi --disable-sanitizers --disable
 
 # A prefix with a blank: the compiler gets one word.
 if command -v pkg-config >/dev/null; then
-  takes "prefix = $dir/with blank" "${plain[@]}" --without-mpi --prefix="$dir/with blank" --cache-file="$dir/cache"
+  takes "prefix=$dir/with blank" "${plain[@]}" --without-mpi --prefix="$dir/with blank" --cache-file="$dir/cache"
   flags=$(pkg-config --cflags --libs "$dir/build/hpgmg.pc")
   test "$(eval "printf '<%s>' $flags")" = "<-I$dir/with blank/include><-L$dir/with blank/lib><-lhpgmg>" ||
     complain "hpgmg.pc with a blank in the prefix: $flags"

@@ -1,0 +1,170 @@
+/* api_process: the library in a process that belongs to others. A solver without a communicator
+ * never calls MPI. Numbers have a point in any locale of the application. Communicators of another
+ * MPI library are refused, one thread suffices, and MPI_Finalize may come too early. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "include/hpgmg.h"
+#include "tests/lib/test.h"
+#include <locale.h>
+#ifdef HAVE_MPI
+#include <mpi.h>
+#endif
+
+enum { N = 16 };
+
+static int my_rank, n_ranks = 1;
+static char last_line[256], point_in_log;
+static double u[N * N * N];
+
+static void take_line(void *data, const char *text) {
+  (void)data;
+  snprintf(last_line, sizeof last_line, "%s", text);
+  point_in_log = localeconv()->decimal_point[0];
+}
+
+/* A part of the planes for each rank. */
+static hpgmg_status_t create(const char *words, const void *comm, const int32_t *comm_f,
+                             hpgmg_solver_t **s) {
+  const int ranks = comm || comm_f ? n_ranks : 1, rank = ranks > 1 ? my_rank : 0;
+  const int32_t first = N * rank / ranks, end = N * (rank + 1) / ranks;
+  const hpgmg_box_t box = {{0, 0, first}, {N, N, end - first}};
+  hpgmg_options_t o = hpgmg_options();
+  o.cells[0] = o.cells[1] = o.cells[2] = N;
+  o.n_boxes = 1;
+  o.boxes = &box;
+  o.words = words;
+  o.comm = comm;
+  o.comm_f = comm_f;
+  o.log = take_line;
+  return hpgmg_create(&o, s);
+}
+
+static hpgmg_status_t solve(hpgmg_solver_t *s) {
+  static double one = 1.0;
+  const hpgmg_array_t f = {.data = &one}, values = {.data = u, .stride = {1, N, N * N}};
+  return hpgmg_solve(s, &f, &values, NULL);
+}
+
+static void works(const char *words, const void *comm, const int32_t *comm_f) {
+  hpgmg_solver_t *s;
+  CHECK_INT(create(words, comm, comm_f, &s), HPGMG_OK);
+  CHECK_INT(solve(s), HPGMG_OK);
+  CHECK_STRING(hpgmg_error(s), "");
+  hpgmg_destroy(&s);
+}
+
+static void refused(const char *words, const void *comm, const int32_t *comm_f,
+                    hpgmg_status_t status, const char *text) {
+  hpgmg_solver_t *s;
+  CHECK_INT(create(words, comm, comm_f, &s), status);
+  CHECK_CONTAINS(hpgmg_error(s), text);
+  hpgmg_destroy(&s);
+}
+
+/* In a step of Slurm without PMI, MPI_Init ends the process. */
+static void test_alone(void) {
+  CHECK_INT(setenv("SLURM_NODELIST", "x", 1) + setenv("SLURM_STEP_ID", "0", 1), 0);
+  works("", NULL, NULL);
+  CHECK_INT(unsetenv("SLURM_NODELIST") + unsetenv("SLURM_STEP_ID"), 0);
+}
+
+/* Generate a locale with a decimal comma, which bare machines lack. */
+static bool set_comma(void) {
+  char folder[] = "/tmp/api_process.XXXXXX";
+  if (setlocale(LC_ALL, "de_DE.UTF-8")) return true;
+  if (!mkdtemp(folder)) return false;
+  (void)system(textf("localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1", folder));
+  CHECK_INT(setenv("LOCPATH", folder, 1), 0);
+  const bool set = setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
+  CHECK_INT(unsetenv("LOCPATH") + system(textf("rm -rf %s", folder)), 0);
+  return set;
+}
+
+static void test_locale(void) {
+  if (!set_comma()) {
+    fprintf(stderr, "skipped: decimal comma, without localedef and its data\n");
+    return;
+  }
+  char number[16];
+  static double wide[N + 1];
+  hpgmg_options_t o = hpgmg_options();
+  hpgmg_solver_t *s;
+  works("--lengths=1,1,0.5 --rtol=0.001 --boundary=dirichlet:0.25", NULL, NULL);
+  refused("--rtol=0.001 --max-cycles=1.5", NULL, NULL, HPGMG_BAD_ARGUMENT, "1.5");
+  CHECK_CONTAINS(last_line, "1.5");
+  CHECK_INT(point_in_log, ',');
+  /* Lengths of 1.5, which pass through text. */
+  for (int i = 0; i <= N; i++)
+    wide[i] = 1.5 * i / N;
+  for (int d = 0; d < 3; d++)
+    o.cells[d] = N, o.faces[d] = wide;
+  CHECK_INT(hpgmg_create(&o, &s), HPGMG_OK);
+  hpgmg_destroy(&s);
+  snprintf(number, sizeof number, "%.1f", 0.5);
+  CHECK_STRING(number, "0,5");
+  CHECK(setlocale(LC_ALL, "C") != NULL);
+}
+
+#ifdef HAVE_MPI
+/* MPICH's MPI_COMM_WORLD, in memory of the size of any handle. */
+static const int32_t foreign[2] = {0x44000000, 0};
+
+static void test_before_mpi(void) {
+  int initialized = 1;
+  if (sizeof(MPI_Comm) == sizeof(void *))
+    refused("", foreign, NULL, HPGMG_BAD_ARGUMENT, "the communicator is not one of ");
+  CHECK_INT(MPI_Initialized(&initialized), MPI_SUCCESS);
+  CHECK_INT(initialized, 0);
+}
+
+static void test_mpi(void) {
+  static const int32_t other[2] = {12345, 0}, unknown = 12345;
+  MPI_Comm world = MPI_COMM_WORLD;
+  MPI_Errhandler before, after;
+  int provided;
+  /* A process without a launcher needs no daemon of Open MPI. */
+  if (!getenv("OMPI_COMM_WORLD_SIZE"))
+    CHECK_INT(setenv("OMPI_MCA_ess_singleton_isolated", "1", 1), 0);
+  CHECK_INT(MPI_Init_thread(NULL, NULL, MPI_THREAD_SINGLE, &provided), MPI_SUCCESS);
+  CHECK_INT(MPI_Comm_rank(world, &my_rank), MPI_SUCCESS);
+  CHECK_INT(MPI_Comm_size(world, &n_ranks), MPI_SUCCESS);
+  CHECK_INT(MPI_Comm_get_errhandler(world, &before), MPI_SUCCESS);
+  works("", &world, NULL);
+  refused("", other, NULL, HPGMG_BAD_ARGUMENT, "the communicator is not one of ");
+  refused("", NULL, &unknown, HPGMG_BAD_ARGUMENT, "the communicator is not one of ");
+  CHECK_INT(MPI_Comm_get_errhandler(world, &after), MPI_SUCCESS);
+  CHECK(before == after);
+  CHECK_INT(MPI_Errhandler_free(&before), MPI_SUCCESS);
+  CHECK_INT(MPI_Errhandler_free(&after), MPI_SUCCESS);
+  const int32_t fortran = MPI_Comm_c2f(world);
+  works("", NULL, &fortran);
+}
+
+static void test_finalized(void) {
+  MPI_Comm world = MPI_COMM_WORLD;
+  hpgmg_solver_t *used, *unused;
+  CHECK_INT(create("", &world, NULL, &used), HPGMG_OK);
+  CHECK_INT(create("", &world, NULL, &unused), HPGMG_OK);
+  CHECK_INT(solve(used), HPGMG_OK);
+  CHECK_INT(MPI_Finalize(), MPI_SUCCESS);
+  /* One rank sends no messages. */
+  CHECK_INT(solve(used), n_ranks > 1 ? HPGMG_FAILED : HPGMG_OK);
+  CHECK_CONTAINS(hpgmg_error(used), n_ranks > 1 ? "MPI is finalized" : "");
+  hpgmg_destroy(&used);
+  hpgmg_destroy(&unused);
+  refused("", &world, NULL, HPGMG_FAILED, "MPI is finalized");
+  works("", NULL, NULL);
+}
+#endif
+
+int main(void) {
+  test_alone();
+  test_locale();
+#ifdef HAVE_MPI
+  test_before_mpi();
+  test_mpi();
+  test_finalized();
+#endif
+  return TEST_RESULT();
+}
