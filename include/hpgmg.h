@@ -48,9 +48,9 @@ typedef enum {
 typedef enum {
   HPGMG_CYCLES_DONE = 0, /**< the cycles of the options were done, or one if the words have the size
                               of a cube and no --rtol */
-  HPGMG_CONVERGED,       /**< the residual is below rtol max|f|; with a guess, perhaps at once */
-  HPGMG_MAX_CYCLES,      /**< --max-cycles were done before */
-  HPGMG_DIVERGED         /**< the residual grew, or is infinite or NaN */
+  HPGMG_CONVERGED,  /**< the relative residual is below --rtol; with a guess, perhaps at once */
+  HPGMG_MAX_CYCLES, /**< --max-cycles were done before */
+  HPGMG_DIVERGED    /**< the residual grew, or is infinite or NaN */
 } hpgmg_reason_t;
 
 /** What a solve did; the same on every rank. */
@@ -60,7 +60,10 @@ typedef struct {
   double residual; /**< max|f - A u| of u after the last cycle, computed anew with --krylov=cg;
                       times the volume of a cell by the mean one. f is without its mean if u is
                       determined only up to a constant, and holds the values of conditions */
-  double relative; /**< residual by max|f|; residual if f = 0 */
+  double relative; /**< residual / max|f - A c|, or the residual if f = 0. The constant c is
+                      the least, the middle or the greatest u on the sides, by Dirichlet's values
+                      and Robin's values / (factor of u), whichever gives the smallest norm; 0 if
+                      no side has a value. If f - A c is round-off: / max|f| */
 } hpgmg_info_t;
 
 /** Cells lo .. lo + n - 1 of the grid, in i, j and k. */

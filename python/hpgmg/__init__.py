@@ -45,7 +45,7 @@ class Result:
     """What a solve did.
 
     u: this rank's box, [k, j, i], or a list if there are several; residual: max|f - A u|; relative:
-    the same by max|f|."""
+    the same / max|f - A c|, where c is the least, middle or greatest u on the sides."""
 
     u: object
     reason: str

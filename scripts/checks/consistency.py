@@ -60,10 +60,15 @@ def check_history(r: Result, s: int) -> None:
     r.equal(f"{at}.cycles", n, "the number of norms is")
     r.must(n == len(r.get(f"{at}.rel", list)) > 0, f"{at} has {n} norms, {at}.rel other ones")
     r.must(f_norm > 0, f"{at}.f_norm is {f_norm:g}")
+    has = "reference_norm" in r.get(at, dict)
+    reference = r.get(f"{at}.reference_norm", float) if has else f_norm
+    values = ":" in r.get("problem.boundary", str) or r.get("problem.rhs", str, None) is not None
+    r.must(values or not has, f"{at} has a reference_norm, but no side has a value")
     for c in range(n):
         norm = r.get(f"{at}.norms.{c}", float)
-        if f_norm > 0:
-            r.equal(f"{at}.rel.{c}", norm / f_norm, "norm / f_norm is")
+        if reference > 0:
+            why = "norm / reference_norm is" if has else "norm / f_norm is"
+            r.equal(f"{at}.rel.{c}", norm / reference, why)
     if rtol > 0:
         rel = last(r, f"{at}.rel")
         r.must(rel < rtol, f"{at}: relative residual {rel:g} is not below rtol {rtol:g}")

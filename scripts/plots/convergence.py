@@ -40,8 +40,8 @@ class Curve:
 def curves_of(path: str, grids: list[str]) -> list[Curve]:
     if is_dump(path):
         with Dump(path) as dump:
-            norms, f_norm = dump.history()
-            rel = [norm / f_norm if f_norm > 0.0 else math.nan for norm in norms]
+            norms, reference = dump.history()
+            rel = [norm / reference if reference > 0.0 else math.nan for norm in norms]
             about = dump.about
         return [Curve(path, about, norms, rel)]
     report, curves = Report(path), []

@@ -232,8 +232,9 @@ class Dump:
         return int(min(max(numpy.searchsorted(faces, place, "right") - 1, 0), len(faces) - 2))
 
     def history(self) -> tuple[list[float], float]:
-        """The residual norm after each cycle, and the norm of f."""
-        return self.about.get("residual_norms", []), self.about["f_norm"]
+        """The residual norm after each cycle, and the norm that --rtol is relative to."""
+        reference = self.about.get("reference_norm", self.about["f_norm"])
+        return self.about.get("residual_norms", []), reference
 
     def after(self) -> str:
         return f"after {plural(self.about['cycles'], 'cycle')}"

@@ -145,12 +145,12 @@ def run_phrases(plane: Plane, dump: Dump) -> list[str]:
     found = phrases(dump.about)
     for key in ("machine", "smooths"):  # no value depends on the machine, few on the sweeps
         found.pop(key, None)
-    norms, f_norm = dump.history()
+    norms, reference = dump.history()
     first = [found.pop("cells")]
     if plane.level > 0:
         first.append(f"level {plane.level}: {plane.size()}{content_of(plane)}")
-    elif norms and f_norm > 0.0 and plane.field in CHANGED_BY_CYCLES:
-        first.append(f"relative residual {norms[-1] / f_norm:.2e}")
+    elif norms and reference > 0.0 and plane.field in CHANGED_BY_CYCLES:
+        first.append(f"relative residual {norms[-1] / reference:.2e}")
     return [*first, *found.values()]
 
 

@@ -1,10 +1,12 @@
 /* hpgmg_solve: to a tolerance, or a number of cycles, which may only be enqueued. */
 #include "solver/solve.h"
 #include "api/solver.h"
+#include "base/alloc.h"
 #include "comm/comm.h"
 #include "formulas/walls.h"
 #include "level/ops.h"
 #include <math.h>
+#include <stdlib.h>
 
 static hpgmg_reason_t reason_of(const hpgmg_solver_t *s, mg_status_t status, double relative) {
   return status == MG_ERR_DIVERGED                ? HPGMG_DIVERGED
@@ -13,11 +15,12 @@ static hpgmg_reason_t reason_of(const hpgmg_solver_t *s, mg_status_t status, dou
                                                   : HPGMG_MAX_CYCLES;
 }
 
-/* Whether f is in the solver's own memory on any rank, where conditions and factors change it. */
-static bool has_storage(const hpgmg_solver_t *s, const hpgmg_array_t *f) {
+/* Whether f or u is in the solver's own memory on any rank, where conditions and factors change it.
+ */
+static bool has_storage(const hpgmg_solver_t *s, const hpgmg_array_t *array, mg_vector_t vec) {
   double any = 0.0;
   for (int box = 0; box < s->n_boxes; box++)
-    if (f[box].data && f[box].data == mg_boxes_storage(s->boxes, box, MG_F).data) any = 1.0;
+    if (array[box].data && array[box].data == mg_boxes_storage(s->boxes, box, vec).data) any = 1.0;
   return mg_comm_max(mg_comm_world(), &any, 1) == MG_OK && any > 0.0;
 }
 
@@ -29,10 +32,53 @@ static mg_status_t check_f(const hpgmg_solver_t *s, const hpgmg_array_t *f, doub
                ? MG_ERR_USAGE
                : mg_error(MG_ERR_USAGE, "max|f| is %g; it must be 0 or from 1e-60", f_norm);
   if (f_norm < 1e-10 * MG_MAX_VALUE) return MG_OK;
-  if (!has_storage(s, f)) return mg_api_check_values(s, MG_API_F, f);
+  if (!has_storage(s, f, MG_F)) return mg_api_check_values(s, MG_API_F, f);
   if (isfinite(f_norm)) return MG_OK;
   return !mg_comm_is_root() ? MG_ERR_USAGE
                             : mg_error(MG_ERR_USAGE, "f has a value that is not finite");
+}
+
+/* Host memory for the cells of this rank's boxes. */
+static mg_status_t allocate_cells(const hpgmg_solver_t *s, hpgmg_array_t **array, double **values) {
+  const int n = mg_boxes_count(s->boxes);
+  int64_t cells = 0;
+  for (int box = 0; box < n; box++)
+    cells += mg_volume(mg_boxes_part(s->boxes, box, MG_CELLS).n);
+  MG_TRY(mg_new(array, n, "boxes"));
+  MG_TRY(mg_new(values, cells, "the guess"));
+  cells = 0;
+  for (int box = 0; box < n; box++) {
+    const mg_cuboid_t part = mg_boxes_part(s->boxes, box, MG_CELLS);
+    (*array)[box] = (hpgmg_array_t){
+        *values + cells, {1, part.n[0], (ptrdiff_t)part.n[0] * part.n[1]}, {0, 0, 0}};
+    cells += mg_volume(part.n);
+  }
+  return MG_OK;
+}
+
+/* mg_reference_set with a copy of MG_U in host memory: the level has no other vector. */
+static mg_status_t set_reference_by_host(hpgmg_solver_t *s) {
+  hpgmg_array_t *array = NULL;
+  double *values = NULL;
+  mg_status_t status = mg_comm_agree(allocate_cells(s, &array, &values));
+  if (status == MG_OK) status = mg_boxes_fetch(s->boxes, MG_U, array);
+  if (status == MG_OK) status = mg_reference_set(s->h);
+  if (status == MG_OK) status = mg_boxes_store(s->boxes, array, MG_CELLS, MG_U);
+  free(values);
+  free(array);
+  return status;
+}
+
+/* mg_reference_set overwrites MG_U, which may be the caller's guess. */
+static mg_status_t set_reference(hpgmg_solver_t *s, const hpgmg_array_t *u) {
+  mg_level_t *level = &s->h->level[0];
+  if (!mg_reference_needs_u(s->h) || !s->has_guess || !has_storage(s, u, MG_U))
+    return mg_reference_set(s->h);
+  if (!(level->plan->vectors & 1u << MG_TMP) || !level->backend->fused.residual_norm)
+    return set_reference_by_host(s);
+  MG_TRY(mg_axpby(level, MG_TMP, 1.0, MG_U, 0.0, MG_NO_VECTOR));
+  MG_TRY(mg_reference_set(s->h));
+  return mg_axpby(level, MG_U, 1.0, MG_TMP, 0.0, MG_NO_VECTOR);
 }
 
 static mg_status_t residual_norm(hpgmg_solver_t *s, double *norm) {
@@ -40,9 +86,9 @@ static mg_status_t residual_norm(hpgmg_solver_t *s, double *norm) {
   return mg_comm_max(mg_comm_world(), norm, 1);
 }
 
-static void record(mg_history_t *history, double norm, double f_norm) {
+static void record(const hpgmg_solver_t *s, mg_history_t *history, double norm, double f_norm) {
   history->norm[history->n_cycles] = norm;
-  history->rel[history->n_cycles++] = mg_relative_norm(norm, f_norm);
+  history->rel[history->n_cycles++] = mg_relative_norm(s->h, 0, norm, f_norm);
 }
 
 /* Make the caller's u the first iterate. */
@@ -56,7 +102,7 @@ static mg_status_t load_guess(hpgmg_solver_t *s, const hpgmg_array_t *u) {
 static mg_status_t solve_from_guess(hpgmg_solver_t *s, double f_norm, mg_history_t *history) {
   double norm;
   MG_TRY(residual_norm(s, &norm));
-  record(history, norm, f_norm);
+  record(s, history, norm, f_norm);
   return mg_solve_continue(s->h, 0, f_norm, NULL, history);
 }
 
@@ -77,7 +123,7 @@ static mg_status_t solve_by_number(hpgmg_solver_t *s, double f_norm, mg_history_
   MG_TRY(mg_cycle_residual_norm(s->h, 0, kind_of(s, s->cycles - 1), &norm));
   MG_TRY(mg_comm_max(mg_comm_world(), &norm, 1));
   history->n_cycles = s->cycles - 1 + s->has_guess;
-  record(history, norm, f_norm);
+  record(s, history, norm, f_norm);
   if (isfinite(norm)) return MG_OK;
   return !mg_comm_is_root()
              ? MG_ERR_DIVERGED
@@ -92,6 +138,7 @@ static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_
   MG_TRY(mg_api_set_rhs(s, f, false));
   MG_TRY(mg_problem_restrict_rhs(s->h, 0, &f_norm));
   MG_TRY(check_f(s, f, f_norm));
+  MG_TRY(set_reference(s, u));
   if (s->has_guess) {
     MG_TRY(mg_api_check_values(s, MG_API_U, u));
     MG_TRY(load_guess(s, u));
@@ -108,8 +155,9 @@ static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_
   MG_TRY(mg_boxes_fetch(s->boxes, MG_U, u));
   if (s->h->level[0].backend->queue.wait) MG_TRY(s->h->level[0].backend->queue.wait());
   if (info->reason == HPGMG_MAX_CYCLES && mg_comm_is_root())
-    return mg_error(MG_ERR_DIVERGED, "max|f-Au| is %g max|f| after %d cycles, but --rtol=%g",
-                    info->relative, info->cycles, s->params.rtol);
+    return mg_error(MG_ERR_DIVERGED, "max|f-Au| is %g %s after %d cycles, but --rtol=%g",
+                    info->relative, mg_reference_name(&s->h->reference), info->cycles,
+                    s->params.rtol);
   return info->reason == HPGMG_MAX_CYCLES ? MG_ERR_DIVERGED : status;
 }
 

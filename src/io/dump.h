@@ -16,6 +16,7 @@ typedef struct {
   int threads;
   const mg_history_t *history; /**< solve that produced u on level 0 */
   double f_norm;               /**< max |f| on level 0 */
+  double reference_norm;       /**< what --rtol is relative to; 0: f_norm */
   const mg_result_t *result;   /**< verification result; NULL during a solve */
   int64_t problem_checksum;    /**< user-defined problem; 0 if built-in */
 } mg_dump_about_t;

@@ -153,6 +153,7 @@ static void put_result(writer_t *w, const mg_dump_about_t *about) {
   integer(w, ours, "cycles", about->history->n_cycles);
   doubles(w, ours, "residual_norms", about->history->norm, about->history->n_cycles);
   number(w, ours, "f_norm", about->f_norm);
+  if (about->reference_norm > 0.0) number(w, ours, "reference_norm", about->reference_norm);
   text(w, ours, "verification", !r ? "not yet" : r->passed ? "passed" : "failed");
   number(w, ours, "error", r ? r->error : NAN);
   number(w, ours, "order", r ? r->order : NAN);

@@ -249,8 +249,8 @@ static mg_status_t dump_interrupted(mg_hierarchy_t *h, const mg_dump_about_t *ab
 mg_status_t mg_dump_run(mg_hierarchy_t *h, const mg_result_t *result, const char *command_line,
                         int threads, int64_t problem_checksum, mg_dump_stats_t *stats) {
   const mg_size_result_t *size = &result->size[0];
-  const mg_dump_about_t about = {command_line, threads, &size->history,
-                                 size->f_norm, result,  problem_checksum};
+  const mg_dump_about_t about = {command_line,      threads, &size->history,  size->f_norm,
+                                 h->reference.norm, result,  problem_checksum};
   *stats = (mg_dump_stats_t){0};
   if (!h->params.dump[0]) return MG_OK;
   if (result->diverged) {

@@ -432,7 +432,7 @@ static mg_status_t assess(mg_hierarchy_t *h, mg_restart_t *restart) {
   MG_TRY(check_residual(h, restart, norm[0], norm[1]));
   history->norm[last] = norm[0];
   for (int c = 0; c <= last; c++)
-    history->rel[c] = mg_relative_norm(history->norm[c], norm[1]);
+    history->rel[c] = mg_relative_norm(h, 0, history->norm[c], norm[1]);
   return MG_OK;
 }
 

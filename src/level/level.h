@@ -99,6 +99,13 @@ typedef enum {
   MG_N_CYCLE_KINDS
 } mg_cycle_kind_t;
 
+/** The norm that --rtol is relative to (solver/reference.h). */
+typedef struct {
+  double least, greatest; /**< u on the sides */
+  double u, norm;         /**< one of them or the middle, and max |MG_F - A u| on level 0;
+                             norm 0: max |MG_F| */
+} mg_reference_t;
+
 /** All levels and the parameters of the cycle.
  *
  *  With --precision=mixed, the levels are the double cells of the grids where solves start: u, f
@@ -129,6 +136,7 @@ typedef struct mg_hierarchy {
   mg_graph_t *graph[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
   mg_wall_faces_t *wall_faces; /**< saved betas and values of faces on walls, or NULL */
   mg_factors_t *rhs_factors;   /**< of f on level 0 (metric.h), or NULL */
+  mg_reference_t reference;    /**< of the current right-hand side */
   bool captured; /**< an application captures the operations in its own graph: use none of these */
 } mg_hierarchy_t;
 

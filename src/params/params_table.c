@@ -214,7 +214,8 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_RTOL] = {
     .name = "rtol", IN(SOLVER), .metavar = "R", REAL(rtol, 0, 1), .open = true, .note = "one cycle",
     .in_dump = true,
-    .help = "After the first cycle, run further cycles until max|f-Au| / max|f| is below R."},
+    .help = "After the first cycle, run further cycles until max|f-Au| / max|f-Ac| is below R. c is the "
+            "least, middle or greatest u on the sides, by the values of --boundary; otherwise 0."},
   [MG_OPT_MAX_CYCLES] = {
     .name = "max-cycles", IN(SOLVER), .metavar = "N", INTEGER(max_cycles, 1, 1000), .value = "1",
     .note = "20", WITH_RTOL, .in_dump = true,

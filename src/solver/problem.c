@@ -10,6 +10,7 @@
 #include "level/wall_faces.h"
 #include "solver/coarse_cycle.h"
 #include "solver/cycle.h"
+#include "solver/reference.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -248,7 +249,10 @@ static mg_status_t set_wall(mg_hierarchy_t *h, const mg_problem_source_t *source
   const int32_t at = side == 0 ? 0 : level->plan->layout.n[d] - 1;
   if (mg_params_is_periodic(&h->params, d)) return MG_OK;
   const bool loads = varies && source && source->load_wall;
-  if (loads) MG_TRY(source->load_wall(source->data, h, d, side));
+  if (loads) {
+    MG_TRY(source->load_wall(source->data, h, d, side));
+    MG_TRY(mg_wall_values_save(h, d, side));
+  }
   if (varies && !loads) MG_TRY(mg_wall_values_put(h, d, side));
   if (!level->comm) return MG_OK;
   mg_view_t v = level->store.view;
@@ -305,7 +309,7 @@ static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *sour
   return rhs_follows ? MG_OK : remove_rhs_mean(h, source && source->sets_f, false);
 }
 
-static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source) {
+static mg_status_t set_levels(mg_hierarchy_t *h, const mg_problem_source_t *source) {
   MG_TRY(set_fields(h, source));
   MG_TRY(set_coefficients(h));
   for (int l = 0; l < h->n_levels; l++)
@@ -317,6 +321,12 @@ static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source)
   for (int l = 0; l < h->low->n_levels; l++)
     MG_TRY(set_diagonal(&h->params, &h->low->level[l]));
   return set_smoothers(h, h->low, source);
+}
+
+static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source) {
+  MG_TRY(set_levels(h, source));
+  MG_TRY(mg_reference_choose(h));
+  return source && source->sets_coefficients ? MG_OK : mg_reference_set(h);
 }
 
 mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source) {

@@ -34,7 +34,7 @@ static mg_status_t record_norm(const solve_t *s, double norm) {
     MG_TRY(mg_comm_max(mg_comm_world(), &norm, 1));
   }
   history->norm[n] = norm;
-  history->rel[n] = mg_relative_norm(norm, s->f_norm);
+  history->rel[n] = mg_relative_norm(s->h, s->top, norm, s->f_norm);
   history->n_cycles = n + 1;
   history->converged = s->h->params.rtol == 0.0 || history->rel[n] < s->h->params.rtol;
   /* A solve that starts from a guess may have f = 0. */

@@ -3,10 +3,14 @@
 #define MG_SOLVE_H
 
 #include "solver/cycle.h"
+#include "solver/reference.h"
 
-/** The relative residual, compared with --rtol: max|f-Au| / max|f|, or max|Au| if f = 0. */
-static inline double mg_relative_norm(double norm, double f_norm) {
-  return f_norm > 0.0 ? norm / f_norm : norm;
+/** The relative residual, compared with --rtol: max|f-Au| / (reference norm), or max|Au| if f = 0.
+ *  @param[in] f_norm  as in mg_reference_norm */
+static inline double mg_relative_norm(const mg_hierarchy_t *h, int top, double norm,
+                                      double f_norm) {
+  const double reference = mg_reference_norm(h, top, f_norm);
+  return reference > 0.0 ? norm / reference : norm;
 }
 
 /** Callbacks of a solve; a status other than MG_OK ends it. */

@@ -200,6 +200,46 @@ static void test_storage(const char *words, bool accessible) {
   free_part(&u);
 }
 
+/* Walls at 293.15 heat nothing: u differs by 293.15 from that of walls at 0. Both solves, with the
+ * same relative residual, leave an error of up to |A^-1| rtol max|f - A c|. u is at least half of
+ * |A^-1| max|f| here, so the difference is below 4 rtol max|u|. alpha adds alpha s to f. */
+static void test_shift(const char *words, double alpha) {
+  const double rtol = 1e-8, shift = 293.15, conditions[2] = {0.0, shift};
+  double source, value, largest = 0.0, difference = 0.0;
+  hpgmg_array_t f[MAX_BOXES], values[MAX_BOXES];
+  const hpgmg_sides_t sides = {{{values, values}, {NULL, values}, {NULL, values}}};
+  part_t u[2] = {part_of(NULL, -1), part_of(NULL, -1)};
+  hpgmg_info_t info[2];
+  hpgmg_solver_t *s;
+  for (int box = 0; box < MAX_BOXES; box++) {
+    f[box] = (hpgmg_array_t){&source, {0, 0, 0}, {0, 0, 0}};
+    values[box] = (hpgmg_array_t){&value, {0, 0, 0}, {0, 0, 0}};
+  }
+  hpgmg_options_t o =
+      options_of(textf("%s --rtol=%g --boundary=dirichlet,dirichlet,neumann,dirichlet,"
+                       "neumann,dirichlet",
+                       words, rtol));
+  API(hpgmg_create(&o, &s));
+  for (int n = 0; n < 2; n++) {
+    value = conditions[n];
+    source = 1.0 + alpha * value;
+    API(hpgmg_set_sides(s, &sides));
+    API(hpgmg_solve(s, f, u[n].array, &info[n]));
+  }
+  for (int64_t at = 0; at < u[0].values; at++) {
+    const double x = values_in(&u[0])[at], y = values_in(&u[1])[at];
+    largest = fmax(largest, fabs(x));
+    if (y != 0.0) difference = fmax(difference, fabs(y - shift - x)); /* 0: between columns */
+  }
+  CHECK(difference <= 4.0 * rtol * largest);
+  /* Without a source, u is the constant: the norm is then max|f|, which is above 0. */
+  source = alpha * value;
+  API(hpgmg_solve(s, f, u[1].array, &info[1]));
+  CHECK_INT(info[1].reason, HPGMG_CONVERGED);
+  hpgmg_destroy(&s);
+  free_part(&u[0]), free_part(&u[1]);
+}
+
 static void test_errors(const char *words) {
   hpgmg_options_t o = options_of(textf("%s --boundary=periodic,dirichlet,neumann", words));
   hpgmg_solver_t *s;
@@ -242,6 +282,9 @@ int main(int argc, char **argv) {
                  "--boundary=dirichlet:2,dirichlet,dirichlet,dirichlet:2,dirichlet,dirichlet");
       test_equal(textf("%s --stretch=x:tanh:1.5", b->options), "--boundary=neumann",
                  "--boundary=neumann:2,neumann,neumann,neumann:2,neumann,neumann");
+      test_shift(b->options, 0.0);
+      test_shift(textf("%s --operator=7pt --equation=helmholtz --precision=mixed", b->options),
+                 1.0);
       const bool accessible = strcmp(b->name, "guard") != 0;
       test_storage(b->options, accessible);
       test_storage(textf("%s --stretch=x:tanh:1.5 --precision=mixed", b->options), accessible);

@@ -440,7 +440,7 @@ static void test_enqueued(const fixture_backend_t *b, const char *words) {
   hpgmg_solver_t *s;
   for (int64_t c = 0; c < mg_volume(grid); c++)
     x[c] = 3.0 + (double)(c * 7919 % 1013) / 1013.0;
-  o.cycles = 3;
+  o.cycles = 5;
   part_t f = part_of(x, -1), u = part_of(NULL, -1), want = part_of(NULL, -1);
   API(hpgmg_create(&o, &s));
   API(hpgmg_solve(s, f.array, want.array, &info));

@@ -64,6 +64,7 @@ class Domain:
     flux: np.ndarray  # A u: f - residual
     faces: list[np.ndarray]  # beta on all faces normal to each axis
     norms: np.ndarray  # max|f-Au| after each cycle
+    reference: float  # RTOL is relative to it
 
     @property
     def cycles(self) -> int:
@@ -159,7 +160,9 @@ def read(args: list[str]) -> Domain:
         u, f = fields["u"][...], fields["f"][...]
         widths = read_widths(file, u.shape)
         flux = f - fields["residual"][...]
-        norms = file["HPGMG"].attrs["residual_norms"]
+        attributes = file["HPGMG"].attrs
+        norms = attributes["residual_norms"]
+        reference = attributes.get("reference_norm", attributes["f_norm"])[0]
     n = option(args, "cells", "")
     if n and u.shape != tuple(int(count) for count in n.split("x"))[::-1]:
         raise Failure(f"the dump has {u.shape} cells")
@@ -167,7 +170,8 @@ def read(args: list[str]) -> Domain:
         if not np.allclose(found, wanted, rtol=1e-11, atol=0):
             raise Failure(f"the dump has cells of widths {found}, not {wanted}")
     a = 1.0 if option(args, "equation", "poisson") == "helmholtz" else 0.0
-    return Domain(option(args, "operator", "fv2"), a, sides, widths, u, f, flux, faces, norms)
+    operator = option(args, "operator", "fv2")
+    return Domain(operator, a, sides, widths, u, f, flux, faces, norms, reference)
 
 
 def run(program: str, args: list[str], how: tuple[str, ...]) -> Domain:
@@ -422,7 +426,7 @@ def compare(domain: Domain) -> float:
     u = domain.u.ravel()
     # A residual adds up to 16 rounded terms.
     rounding = 16 * EPS * abs(matrix).sum(axis=1).max() * max(abs(u).max(), abs(want).max())
-    limit = RTOL * abs(f).max() + rounding
+    limit = RTOL * domain.reference + rounding
     residual = abs(f - matrix @ u).max()
     if not residual <= limit:
         raise Failure(f"max|f-Au| {residual:.3e}, limit {limit:.3e}")

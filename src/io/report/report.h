@@ -48,6 +48,7 @@ typedef struct {
   mg_count_t messages[MG_MAX_LEVELS], message_bytes[MG_MAX_LEVELS], reductions[MG_MAX_LEVELS];
   bool has_checksums; /**< of u and f at h; with --json, after complete solves */
   uint64_t checksum_u, checksum_f;
+  mg_reference_t reference; /**< what --rtol is relative to at h */
 } mg_report_t;
 
 /** Class of a result. docs/rules.md has the rules of each. */

@@ -113,14 +113,18 @@ static json_t *solves(const mg_report_t *r) {
       json_array_append_new(norms, mg_json_number(size->history.norm[c]));
       json_array_append_new(rel, mg_json_number(size->history.rel[c]));
     }
-    json_array_append_new(
-        list,
+    json_t *item =
         json_pack("{s:f, s:I, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "h", 1.0 / size->n[0],
                   "dof", (json_int_t)mg_size_dof(size), "f_norm", mg_json_number(size->f_norm),
                   "norms", norms, "rel", rel, "cycles", size->history.n_cycles, "solves",
                   size->n_solves, "seconds_min", mg_json_number(timed ? size->seconds_min : NAN),
                   "seconds_mean", mg_json_number(timed ? size->seconds_mean : NAN), "dof_per_s",
-                  mg_json_number(mg_report_rate(r, size))));
+                  mg_json_number(mg_report_rate(r, size)));
+    if (r->reference.norm > 0.0) {
+      json_object_set_new(item, "reference_norm", mg_json_number(r->reference.norm));
+      json_object_set_new(item, "reference_u", mg_json_number(r->reference.u));
+    }
+    json_array_append_new(list, item);
   }
   return list;
 }

@@ -103,6 +103,7 @@ mg_status_t mg_report_begin(mg_report_t *r, const mg_hierarchy_t *h) {
   r->device = mg_device_text();
   r->transport = mg_transports_name(h->transports);
   r->transport_text = mg_transports_describe(h->transports);
+  r->reference = h->reference;
   MG_TRY(gather_levels(h, r));
   mg_progress_clear();
   if (out) mg_report_print_head(out, r);

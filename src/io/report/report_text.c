@@ -134,9 +134,11 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
     fprintf(out, "omega %.4g, ", p->omega);
   fprintf(out, "%d smooth%s before and after\n", p->smooths, p->smooths == 1 ? "" : "s");
   fprintf(out, "  cycle     %s", first_and_next_cycles(p));
-  if (p->rtol > 0.0)
-    fprintf(out, " until max|f-Au| < %g max|f|, at most %d cycle%s", p->rtol, p->max_cycles,
-            p->max_cycles == 1 ? "" : "s");
+  if (p->rtol > 0.0) {
+    fprintf(out, " until max|f-Au| < %g %s", p->rtol, mg_reference_name(&r->reference));
+    if (r->reference.norm > 0.0) fprintf(out, " with c = %.6g", r->reference.u);
+    fprintf(out, ", at most %d cycle%s", p->max_cycles, p->max_cycles == 1 ? "" : "s");
+  }
   fprintf(out, "; bottom %s\n", mg_bottom_name(p->bottom));
   if (p->precision == MG_CLASS_MIXED)
     fprintf(out, "  precision mixed: u, f and residuals in double, cycles in float\n");
