@@ -291,14 +291,14 @@ contains
   end function set_sides_of_arrays
 
   ! The address of arrays; not null for those of a rank without boxes. Null, which the library reports,
-  ! if there are fewer arrays than boxes.
+  ! if the numbers of arrays and boxes differ.
   type(c_ptr) function list(solver, arrays)
     type(hpgmg_solver_t), intent(in) :: solver
     type(hpgmg_array_t), intent(in), contiguous, target, optional :: arrays(:)
     type(hpgmg_array_t), save, target :: none
     list = c_null_ptr
     if (.not. present(arrays)) return
-    if (size(arrays) < solver%n_boxes) return
+    if (solver%n_boxes > 0 .and. size(arrays) /= solver%n_boxes) return
     list = c_loc(none)
     if (size(arrays) > 0) list = c_loc(arrays)
   end function list

@@ -19,7 +19,7 @@ static mg_status_t take_alpha(hpgmg_solver_t *s, bool given) {
   s->params.alpha_varies = s->params.alpha_varies || given;
   if (!differ && !(given && poisson)) return MG_OK;
   return mg_api_refuse(differ ? "varying_alpha differs between ranks"
-                              : "a varying alpha needs the word --equation=helmholtz");
+                              : "options.varying_alpha needs the word --equation=helmholtz");
 }
 
 /* All ranks have the same positions, to the bit. */

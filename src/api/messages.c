@@ -7,7 +7,7 @@
 /* What the layers below say of the program. The first phrases are those that contain others. */
 static const struct {
   const char *program, *library;
-  bool of_cells; /* only if options.cells has the size */
+  bool of_cells; /* only if the words have no --cells */
 } phrases[] = {
     {"pass both, for example: mpirun -n 2 hpgmg-fv 7 8 (8 boxes of 128^3 cells per rank), or "
      "--cells=NXxNYxNZ, or set log2-box-dim and boxes-per-rank in a deck",
@@ -20,6 +20,7 @@ static const struct {
      "mpirun -n 2 hpgmg-fv 7 8",
      " is not an option; set options.cells", false},
     {"for example: mpirun -n 2 hpgmg-fv 7 8", "for example: 7 8", false},
+    {"LOG2_BOX_DIM and BOXES_PER_RANK are missing;", "the size of the grid is missing;", false},
     {"; --help lists all options", "; docs/usage.md lists all options", false},
     {" (--help lists all options)", "", false},
     {"the command line of rank", "the call of rank", false},

@@ -30,7 +30,7 @@ struct hpgmg_solver {
   mg_log_t messages;
   char *lines;          /* of this call, for `log`; each ends with 0 */
   size_t lines_size;    /* bytes */
-  bool cells_are_words; /* the words have the size of the grid, not options.cells */
+  bool cells_are_words; /* the words have --cells */
   mg_comm_t *comm;
   mg_params_t params;
   mg_plan_t plan;

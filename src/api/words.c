@@ -75,7 +75,6 @@ static mg_status_t split_words(hpgmg_solver_t *s, const hpgmg_options_t *o, comm
     snprintf(c->cells, sizeof c->cells, "--cells=%dx%dx%d", o->cells[0], o->cells[1], o->cells[2]);
     c->arg[c->n++] = c->cells;
   }
-  s->cells_are_words = !has_cells(o);
   char *rest = c->words;
   for (char *word; (word = strtok_r(rest, " \t\n", &rest));) {
     MG_TRY(check_word(o, word));

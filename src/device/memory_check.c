@@ -108,6 +108,7 @@ static mg_status_t largest_sizes(const mg_params_t *params, const mg_room_t *roo
     MG_TRY(largest_of_width(params, room, w, &size));
     if (size.n > largest->n) *largest = size;
   }
+  if (mg_params_has_cells(params)) largest->log2_box_dim = same_width->log2_box_dim = 0;
   return MG_OK;
 }
 
@@ -128,6 +129,8 @@ mg_status_t mg_memory_check_measure(const mg_params_t *params, const mg_room_t *
 
 static int describe_size(const mg_size_t *size, const char *before, char *text, int text_size) {
   if (size->n == 0 || text_size <= 0) return 0;
+  if (size->log2_box_dim == 0) /* of a grid given in cells */
+    return snprintf(text, (size_t)text_size, "%s%d^3 cells", before, size->n);
   return snprintf(text, (size_t)text_size, "%s'%d %lld' (%d^3 cells)", before, size->log2_box_dim,
                   (long long)size->boxes_per_rank, size->n);
 }

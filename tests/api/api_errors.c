@@ -51,9 +51,13 @@ static void test_errors(void) {
   o.cells[1] = 0;
   refuse_create(o, HPGMG_BAD_ARGUMENT, "options.cells=20x0x14: out of range");
   memset(o.cells, 0, sizeof o.cells);
-  refuse_create(o, HPGMG_BAD_ARGUMENT, "missing; set options.cells");
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "the size of the grid is missing; set options.cells");
   o.words = "--boundary=dirichlet:1";
   refuse_create(o, HPGMG_BAD_ARGUMENT, "values other than 0, require options.cells");
+  o.words = "--mean=1 4 1";
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "--mean requires options.cells");
+  o.words = "--cells=100000x100000x100000 --device=cpu";
+  refuse_create(o, HPGMG_NO_MEMORY, "^3 cells");
   o = options_of("--max-cycles=2");
   o.cycles = 3;
   refuse_create(o, HPGMG_BAD_ARGUMENT, "options.cycles is 3, but the words have --max-cycles=2");

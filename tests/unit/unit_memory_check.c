@@ -169,6 +169,9 @@ static void test_messages(void) {
   c.same_width = c.largest;
   mg_memory_check_describe(&c, text, (int)sizeof text);
   CHECK(!strstr(text, " or "));
+  c.largest.log2_box_dim = c.same_width.log2_box_dim = 0; /* of --cells */
+  mg_memory_check_describe(&c, text, (int)sizeof text);
+  CHECK_CONTAINS(text, "largest size that fits: 160^3 cells");
   c.largest.n = 0;
   mg_memory_check_describe(&c, text, (int)sizeof text);
   CHECK_CONTAINS(text, "are free; no size fits");
