@@ -22,9 +22,16 @@ static void checksum_path(int level, int field, char path[MG_DATA_PATH_MAX]) {
 
 /* --- fields ---------------------------------------------------------------------------- */
 
+/* A field of a level with a value that its precision cannot hold. */
+typedef struct {
+  int level;
+  mg_field_t field;
+  double value; /* 0: none */
+} beyond_t;
+
 /* Write or compare a field of a level. */
 static mg_status_t run_field(mg_hierarchy_t *h, int l, mg_field_t field, bool write,
-                             mg_field_io_t *io) {
+                             mg_field_io_t *io, beyond_t *beyond) {
   char path[MG_DATA_PATH_MAX], checksums[MG_DATA_PATH_MAX];
   mg_metric_t metric;
   mg_dump_data_path(&h->params, l, field, path);
@@ -34,29 +41,33 @@ static mg_status_t run_field(mg_hierarchy_t *h, int l, mg_field_t field, bool wr
     MG_TRY(mg_comm_agree_or_end(mg_residual(&h->level[l], MG_TMP, MG_U, MG_F)));
   MG_TRY(mg_comm_agree(mg_metric_create(h, l, vector_of[field], &metric)));
   io->metric = &metric;
-  const mg_status_t status = mg_field_write(io, path, checksums, vector_of[field]);
+  io->is_coefficient = field >= MG_FIELD_BETA_I;
+  *beyond = (beyond_t){l, field, 0.0};
+  const mg_status_t status = mg_field_write(io, path, checksums, vector_of[field], &beyond->value);
   mg_metric_free(&metric);
   return status;
 }
 
-/* Write or compare every field of a level. */
-static mg_status_t run_level(mg_hierarchy_t *h, int l, mg_h5_t *file, bool write) {
+/* Write or compare every field of a level, up to the first one with a value out of range. */
+static mg_status_t run_level(mg_hierarchy_t *h, int l, mg_h5_t *file, bool write,
+                             beyond_t *beyond) {
   mg_field_io_t io = {.file = file,
                       .n = h->plan.level[l].layout.n,
                       .precision = h->params.dump_precision,
                       .compress = h->params.dump_compress};
   MG_TRY(mg_slabs_create(&h->level[l], mg_h5_ranks(), &io.slabs));
   mg_status_t status = MG_OK;
-  for (int field = 0; field < MG_N_FIELDS && status == MG_OK; field++)
+  for (int field = 0; field < MG_N_FIELDS && status == MG_OK && beyond->value == 0.0; field++)
     if (mg_dump_wants(&h->params, (mg_field_t)field))
-      status = run_field(h, l, (mg_field_t)field, write, &io);
+      status = run_field(h, l, (mg_field_t)field, write, &io, beyond);
   mg_slabs_free(io.slabs);
   return status;
 }
 
-static mg_status_t run_levels(mg_hierarchy_t *h, mg_h5_t *file, bool write) {
-  for (int l = 0; l < h->n_levels; l++)
-    if (mg_dump_wants_level(&h->params, l)) MG_TRY(run_level(h, l, file, write));
+static mg_status_t run_levels(mg_hierarchy_t *h, mg_h5_t *file, bool write, beyond_t *beyond) {
+  *beyond = (beyond_t){0};
+  for (int l = 0; l < h->n_levels && beyond->value == 0.0; l++)
+    if (mg_dump_wants_level(&h->params, l)) MG_TRY(run_level(h, l, file, write, beyond));
   return MG_OK;
 }
 
@@ -131,11 +142,12 @@ static mg_status_t run_walls(const mg_hierarchy_t *h, mg_h5_t *file, bool write)
 }
 
 /* The attribute `complete` is written last; without it, a file is not a valid dump. */
-static mg_status_t write_all(mg_hierarchy_t *h, const char *path, const mg_dump_about_t *about) {
+static mg_status_t write_all(mg_hierarchy_t *h, const char *path, const mg_dump_about_t *about,
+                             beyond_t *beyond) {
   mg_h5_t *file;
   mg_status_t status = mg_comm_agree(mg_h5_create(path, h->params.dump_hints, &file));
   if (status == MG_OK) status = mg_comm_agree(mg_dump_put_head(file, h, about));
-  if (status == MG_OK) status = run_levels(h, file, true);
+  if (status == MG_OK) status = run_levels(h, file, true, beyond);
   if (status == MG_OK) status = run_walls(h, file, true);
   if (status == MG_OK) status = mg_axes_dump(h, file, true);
   const int64_t complete = 1;
@@ -154,13 +166,29 @@ static mg_status_t check_complete(mg_h5_t *file) {
 
 /* Read the file back: some file systems and MPI libraries silently lose data that does not fit. */
 static mg_status_t check_all(mg_hierarchy_t *h, const char *path) {
+  beyond_t beyond;
   mg_h5_t *file;
   mg_status_t status = mg_comm_agree(mg_h5_open(path, &file));
   if (status == MG_OK) status = mg_comm_agree(check_complete(file));
-  if (status == MG_OK) status = run_levels(h, file, false);
+  if (status == MG_OK) status = run_levels(h, file, false, &beyond);
   if (status == MG_OK) status = run_walls(h, file, false);
   if (status == MG_OK) status = mg_axes_dump(h, file, false);
   return mg_status_worst(status, mg_comm_agree(mg_h5_close(file)));
+}
+
+/* Write as floats if all values fit, otherwise as doubles from here on: the solution must not be
+ * lost after a long run. */
+static mg_status_t write_as_fits(mg_hierarchy_t *h, const char *path,
+                                 const mg_dump_about_t *about) {
+  beyond_t beyond;
+  MG_TRY(write_all(h, path, about, &beyond));
+  if (beyond.value == 0.0) return MG_OK;
+  if (mg_comm_is_root())
+    mg_warning("--dump-precision=float: a value of %s on level %d, %g, is out of the range of "
+               "floats (1.2e-38 to 3.4e38); %s has doubles",
+               mg_field_name(beyond.field), beyond.level, beyond.value, h->params.dump);
+  h->params.dump_precision = MG_PRECISION_DOUBLE;
+  return write_all(h, path, about, &beyond);
 }
 
 /* Prepare the file on rank 0 and broadcast its names to all ranks. */
@@ -178,7 +206,7 @@ mg_status_t mg_dump_write(mg_hierarchy_t *h, const char *path, const mg_dump_abo
   MG_TRY(prepare(h, path, &file));
   mg_h5_drop_at_abort(file.temporary);
   const double start = mg_now();
-  mg_status_t status = write_all(h, file.temporary, about);
+  mg_status_t status = write_as_fits(h, file.temporary, about);
   const double written = mg_now();
   if (status == MG_OK) status = check_all(h, file.temporary);
   const double checked = mg_now();

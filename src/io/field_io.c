@@ -3,6 +3,8 @@
 #include "base/log.h"
 #include "io/checksum.h"
 #include "io/write_thread.h"
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Values in the file's precision, and the checksums of all planes. */
@@ -10,7 +12,8 @@ typedef struct {
   float *floats; /* current slab; NULL in double precision */
   float *other;  /* previous slab, which may still be being written */
   uint64_t *checksum;
-  double *halves; /* halves of checksums, so that the sum over ranks is exact */
+  double *halves;           /* halves of checksums, so that the sum over ranks is exact */
+  double largest, smallest; /* magnitudes that became floats, except 0 */
 } buffers_t;
 
 static int64_t plane_cells(const mg_field_io_t *io) {
@@ -26,7 +29,7 @@ static void release(buffers_t *b) {
 
 static mg_status_t allocate(const mg_field_io_t *io, buffers_t *b) {
   const int64_t doubles = mg_slabs_planes(io->slabs, 0).n * plane_cells(io);
-  *b = (buffers_t){0};
+  *b = (buffers_t){.smallest = INFINITY};
   MG_TRY(mg_new(&b->checksum, io->n[2], "checksums"));
   MG_TRY(mg_new(&b->halves, 2 * (int64_t)io->n[2], "checksums"));
   if (io->precision != MG_PRECISION_FLOAT || doubles == 0) return MG_OK;
@@ -42,16 +45,37 @@ static void *values_of(const buffers_t *b, const mg_slab_t *slab) {
   return b->floats ? (void *)b->floats : (void *)slab->cells;
 }
 
-static void convert(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t *slab,
-                    bool to_file) {
+static void to_doubles(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t *slab) {
   const int64_t n = slab->n * plane_cells(io);
   if (!b->floats) return;
 #pragma omp parallel for simd
   for (int64_t i = 0; i < n; i++)
-    if (to_file)
-      b->floats[i] = (float)slab->cells[i];
-    else
-      slab->cells[i] = (double)b->floats[i];
+    slab->cells[i] = (double)b->floats[i];
+}
+
+/* A value out of range may become anything. */
+static void to_floats(const mg_field_io_t *io, buffers_t *b, const mg_slab_t *slab) {
+  const int64_t n = slab->n * plane_cells(io);
+  double largest = b->largest, smallest = b->smallest;
+  if (!b->floats) return;
+#pragma omp parallel for simd reduction(max : largest) reduction(min : smallest)
+  for (int64_t i = 0; i < n; i++) {
+    const double size = fabs(slab->cells[i]);
+    largest = size > largest ? size : largest;
+    smallest = size < smallest && size > 0.0 ? size : smallest;
+    b->floats[i] = size <= FLT_MAX ? (float)slab->cells[i] : 0.0F;
+  }
+  b->largest = largest;
+  b->smallest = smallest;
+}
+
+static mg_status_t find_beyond(const mg_field_io_t *io, const buffers_t *b, double *beyond) {
+  double largest = b->largest, smallest = b->smallest;
+  MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
+  MG_TRY(mg_comm_min(mg_comm_world(), &smallest, 1));
+  const double least = io->is_coefficient ? smallest : largest;
+  *beyond = largest > FLT_MAX ? largest : least < FLT_MIN ? least : 0.0;
+  return MG_OK;
 }
 
 static uint64_t checksum_of(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t *slab,
@@ -88,9 +112,9 @@ static void unscale(const mg_field_io_t *io, const mg_slab_t *slab) {
             factor[0][i] * factor[1][j] * factor[2][slab->first + k];
 }
 
-static void prepare(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t *slab) {
+static void prepare(const mg_field_io_t *io, buffers_t *b, const mg_slab_t *slab) {
   unscale(io, slab);
-  convert(io, b, slab, true);
+  to_floats(io, b, slab);
   for (int32_t k = 0; k < slab->n; k++)
     b->checksum[slab->first + k] = checksum_of(io, b, slab, k);
 }
@@ -106,8 +130,8 @@ static mg_status_t fetch(const mg_field_io_t *io, mg_vector_t vec, int round, mg
 
 /* Write when ranks share the file: file access then sends MPI messages, which only this thread may
  * do. */
-static mg_status_t write_in_turn(const mg_field_io_t *io, const mg_h5_data_t *data,
-                                 const buffers_t *b, mg_vector_t vec) {
+static mg_status_t write_in_turn(const mg_field_io_t *io, const mg_h5_data_t *data, buffers_t *b,
+                                 mg_vector_t vec) {
   for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
     mg_slab_t slab;
     MG_TRY(fetch(io, vec, round, &slab));
@@ -160,7 +184,7 @@ static mg_status_t write_checksums(const mg_field_io_t *io, const buffers_t *b, 
 }
 
 mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char *checksums,
-                           mg_vector_t vec) {
+                           mg_vector_t vec, double *beyond) {
   buffers_t b;
   mg_h5_data_t data = {.id = -1};
   mg_status_t status = mg_comm_agree(allocate(io, &b));
@@ -170,6 +194,7 @@ mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char
   if (status == MG_OK) status = write_slabs(io, &data, &b, vec);
   status = mg_status_worst(status, mg_comm_agree(mg_h5_data_close(io->file, &data)));
   if (status == MG_OK) status = write_checksums(io, &b, checksums);
+  if (status == MG_OK) status = find_beyond(io, &b, beyond);
   release(&b);
   return status;
 }
@@ -198,7 +223,7 @@ static mg_status_t read_slabs(const mg_field_io_t *io, const char *path, const m
     MG_TRY(mg_comm_agree(mg_h5_read_planes(io->file, checksums, slab.first, slab.n, b->checksum)));
     MG_TRY(compare(io, path, b, &slab));
     if (vec < 0) continue;
-    convert(io, b, &slab, false);
+    to_doubles(io, b, &slab);
     MG_TRY(mg_comm_agree_or_end(mg_slabs_store(io->slabs, vec, round)));
   }
   return MG_OK;

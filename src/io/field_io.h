@@ -13,7 +13,8 @@ typedef struct {
   const int32_t *n;          /**< cells of the level in i, j, k */
   const mg_metric_t *metric; /**< written are the level's values without these factors */
   mg_precision_t precision;
-  int compress; /**< deflate level */
+  int compress;        /**< deflate level */
+  bool is_coefficient; /**< small values matter beside large ones */
 } mg_field_io_t;
 
 /** Write or read a small dataset as a whole, on rank 0. */
@@ -22,11 +23,14 @@ MG_MUST_CHECK mg_status_t mg_dataset_move(mg_h5_t *file, const char *path, mg_h5
 
 /** Write a vector as [n[2]][n[1]][n[0]] to `path`, and n[2] checksums to `checksums`.
  *
+ *  Floats hold no magnitude above FLT_MAX, and few digits of those below FLT_MIN. Of u, f and
+ *  residuals such small values are rounding beside the largest one, unless that is as small.
+ *  @param[out] beyond  a value that a float cannot hold, on every rank; 0 if there is none
  *  While a slab is being written, the next one is fetched from the device. Collective over the
  *  world, like all functions of this file.
  *  @return MG_OK, MG_ERR_IO, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */
 MG_MUST_CHECK mg_status_t mg_field_write(const mg_field_io_t *io, const char *path,
-                                         const char *checksums, mg_vector_t vec);
+                                         const char *checksums, mg_vector_t vec, double *beyond);
 
 /** Read a field written by mg_field_write and compare every plane with its checksum. The values
  *  go to the cells of vector `vec`, unless it is negative. */

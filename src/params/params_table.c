@@ -370,7 +370,8 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_DUMP_PRECISION] = {
     .name = "dump-precision", IN(OUTPUT), ONE_OF(dump_precision, precision_words),
     .value = "double", DUMPED,
-    .help = "Precision of stored values; float halves the file size."},
+    .help = "Precision of stored values; float halves the file size. If a value is out of the range "
+            "of floats, the file has doubles, and a warning names the value."},
   [MG_OPT_DUMP_COMPRESS] = {
     .name = "dump-compress", IN(OUTPUT), .metavar = "N", INTEGER(dump_compress, 0, 9), .value = "0",
     DUMPED,

@@ -90,4 +90,20 @@ other); use --dump=$dir/$name.hdf, or open $name.xdmf" "$dir/err" || complain "-
 done
 ok 1 4 1 --verify-only --dump="$dir/grid.vtkhdf"
 
+# beyond FIELD ARG...: floats cannot hold FIELD, so the dump has doubles.
+beyond() {
+  local field=$1
+  shift
+  checks=$((checks + 1))
+  run 1 --cells=6x5x4 --dump="$dir/beyond.hdf" --dump-precision=float "$@"
+  grep -qE "^hpgmg-fv: warning: --dump-precision=float: a value of $field on level 0, .* is out of .* has doubles\$" "$dir/err" || complain "$field out of the range of floats: exit code $rc, $(cat "$dir/err")"
+  test "$(attribute "$dir/beyond.hdf" precision)" = '"double"' || complain "$field out of the range of floats: stored"
+}
+beyond u --boundary=dirichlet:1e50
+ok 1 --restart="$dir/beyond.hdf" --quiet
+beyond u --lengths=1e-25,1e-25,1e-25
+beyond dinv --lengths=1e-25,1e-25,1e-25 --dump-fields=dinv --boundary=dirichlet:1
+ok 1 --cells=6x5x4 --dump="$dir/beyond.hdf" --dump-precision=float
+test "$(attribute "$dir/beyond.hdf" precision)" = '"float"' || complain 'values in the range of floats as doubles'
+
 finish
