@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/paths.h"
 #include "comm/comm.h"
+#include "formulas/index.h"
 #include "io/atomic_file.h"
 #include "io/dump_parts.h"
 #include "io/hdf5/h5.h"
@@ -80,6 +81,19 @@ static mg_status_t check_alpha(const mg_params_t *params) {
       params->equation == MG_EQUATION_HELMHOLTZ ? "1" : "0");
 }
 
+/* VTK reads points of a plane or a line only as datasets of two or one dimensions, and not of all
+ * planes. */
+static mg_status_t check_points(const mg_params_t *params, const mg_plan_t *plan) {
+  const int32_t *n = plan->level[0].layout.n;
+  if (params->dump_centering != MG_CENTERING_POINT || (n[0] > 1 && n[1] > 1 && n[2] > 1))
+    return MG_OK;
+  return mg_error(
+      MG_ERR_USAGE,
+      "--dump-centering=point requires at least 2 cells in each direction, but the grid "
+      "has %s: VTK reads no such points; use --dump-centering=cell",
+      mg_grid(n).text);
+}
+
 /* Check that the file `path` and its .xdmf file can be written. */
 static mg_status_t check_name(const mg_params_t *params, const mg_plan_t *plan, const char *path) {
   mg_atomic_file_t file;
@@ -109,6 +123,7 @@ static mg_status_t check_files(const mg_params_t *params, const mg_plan_t *plan)
                     "libhdf5-dev) and reconfigure, or drop --dump");
   MG_TRY(check_levels(params, plan));
   MG_TRY(check_alpha(params));
+  MG_TRY(check_points(params, plan));
   MG_TRY(check_name(params, plan, params->dump));
   if (params->dump_every > 0) {
     mg_dump_numbered(params->dump, params->max_cycles, numbered);

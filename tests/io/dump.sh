@@ -105,5 +105,9 @@ beyond u --lengths=1e-25,1e-25,1e-25
 beyond dinv --lengths=1e-25,1e-25,1e-25 --dump-fields=dinv --boundary=dirichlet:1
 ok 1 --cells=6x5x4 --dump="$dir/beyond.hdf" --dump-precision=float
 test "$(attribute "$dir/beyond.hdf" precision)" = '"float"' || complain 'values in the range of floats as doubles'
+for cells in 8x6x1 1x6x8 8x1x1; do
+  expect 2 "--dump-centering=point requires at least 2 cells in each direction, but the grid has $cells: VTK reads" 1 \
+    --cells=$cells --dump="$dir/x.hdf" --dump-centering=point
+done
 
 finish
