@@ -87,5 +87,41 @@ print(float(h5py.File(sys.argv[1])["HPGMG"].attrs["residual_norms"][-1]) * 1.000
     expect 3 'changed.hdf: the residual norm is .*, but the file has .*: the file is damaged or belongs to' 1 \
       --restart="$dir/changed.hdf" --rtol=1e-6 --device=cpu --quiet
   done
+
+  # A problem's file without checksums that states other widths or boundary values than before.
+  problem() {
+    "$PYTHON" - "$dir/problem.hdf" "$@" <<'END'
+import sys, h5py, numpy as np
+with h5py.File(sys.argv[1], "w") as file:
+    file["VTKHDF/CellData/f"] = np.ones((4, 5, 6))
+    file["VTKHDF/CellData/beta"] = np.ones((4, 5, 6))
+    what, factor = sys.argv[2], float(sys.argv[3])
+    if what == "grid":
+        for axis, n in ("x", 6), ("y", 5), ("z", 4):
+            face = np.arange(n + 1.0) ** 2
+            face[1] *= factor
+            file[f"grid/{axis}"] = face
+    else:
+        file["VTKHDF"].attrs["Spacing"] = np.array([1.0, 2.0, 3.0]) * (factor if what == "Spacing" else 1.0)
+        file["boundary/x_low"] = np.full((4, 5), factor)
+END
+  }
+  for what in grid Spacing boundary; do
+    problem $what 1
+    ok 1 --coefficients="$dir/problem.hdf" --rhs="$dir/problem.hdf" --dump="$dir/p.hdf" --quiet
+    ok 1 --restart="$dir/p.hdf" --quiet
+    problem $what 1.0000001
+    expect 3 'p.hdf belongs to a different problem than .*problem.hdf.*: the checksums differ' 1 --restart="$dir/p.hdf" --quiet
+  done
+  # Another process has the file open.
+  checks=$((checks + 1))
+  "$PYTHON" - "$HPGMG_FV" "$dir/p.hdf" >"$dir/out" 2>&1 <<'END' || complain "a file open elsewhere: $(cat "$dir/out")"
+import os, subprocess, sys, h5py
+with h5py.File(sys.argv[2], "r+", locking=True):
+    environment = {**os.environ, "HDF5_USE_FILE_LOCKING": "TRUE"}
+    run = subprocess.run([sys.argv[1], f"--restart={sys.argv[2]}"], capture_output=True, text=True, env=environment)
+wanted = f"--restart={sys.argv[2]} cannot be opened as an HDF5 file: another program has it open for writing"
+assert run.returncode == 3 and wanted in run.stderr and run.stderr.count("\n") == 1, run
+END
 fi
 finish

@@ -41,7 +41,19 @@ static herr_t take_reason(unsigned n, const H5E_error2_t *error, void *data) {
   unsigned long long there, base, wanted;
   if (n > 0 || !error->desc) return 0;
   const char *words = strstr(error->desc, "error message = '");
-  if (words) {
+  const bool is_lock = strstr(error->desc, "unable to lock file") != NULL;
+  if (is_lock && (strstr(error->desc, strerror(EAGAIN)) || strstr(error->desc, strerror(EACCES)))) {
+    snprintf(reason->text, sizeof reason->text,
+             "another program has it open for writing; try again when it has closed the file");
+  } else if (is_lock) {
+    snprintf(reason->text, sizeof reason->text,
+             "its file system has no locks; set HDF5_USE_FILE_LOCKING=FALSE");
+  } else if (strstr(error->desc, "file is already open for")) {
+    snprintf(
+        reason->text, sizeof reason->text,
+        "another program has it open for writing, or ended without closing it; then h5clear -s "
+        "repairs it");
+  } else if (words) {
     words += strlen("error message = '");
     snprintf(reason->text, sizeof reason->text, "%.*s", (int)strcspn(words, "'"), words);
   } else if (sscanf(error->desc,
