@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # fault_flips: a flipped bit in an input file is either refused with one error line or leaves the result bit-identical.
-# FLIPS random bits (default 240) are spread over dumps (double, float, compressed, of user-defined problems),
-# coefficients and right-hand sides with checksums, and decks. SEED selects the bits. A deck has no checksum: a flip may
-# make another valid deck, whose settings --print-config shows. Skips without HDF5.
+# FLIPS random bits (default 240) are spread over dumps (double, float, compressed, of grids with lengths and stretched
+# axes, of user-defined problems), coefficients and right-hand sides with checksums, positions of faces, boundary values
+# and walls, in HDF5's new and old formats, and decks. SEED selects the bits. A deck has no checksum: a flip may make
+# another valid deck, whose settings --print-config shows. Skips without HDF5.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 need_feature HDF5
 flips=${FLIPS:-240} seed=${SEED:-1}
@@ -44,7 +45,49 @@ with h5py.File("rough.hdf") as rough, h5py.File("alpha.hdf", "w") as file:
 END
   ok 1 --coefficients=alpha.hdf --quiet --dump=with_alpha.hdf --dump-fields=alpha,beta_i,beta_j,beta_k
   kind 'coefficients with alpha' with_alpha.hdf --coefficients=with_alpha.hdf
+  # Problems on 6x5x4 cells with boundary values: with positions of faces, in HDF5's formats of 1.8 and before, whose
+  # metadata have no checksums; and with Spacing and upper walls.
+  PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$abs_top_srcdir/inputs "$PYTHON" - <<'EOF'
+import h5py, numpy as np
+from rough_field import add_checksums
+random = np.random.default_rng(1)
+def write(path, low, grid):
+    with h5py.File(path, "w", libver=(low, "v110")) as file:
+        cells = file.create_group("VTKHDF/CellData")
+        cells["f"] = random.random((4, 5, 6))
+        for name in ("beta",) if grid else ("beta_i", "beta_j", "beta_k"):
+            cells[name] = 1.0 + random.random((4, 5, 6))
+        for axis, n in zip("xyz", (6, 5, 4)) if grid else ():
+            file[f"grid/{axis}"] = np.cumsum(random.random(n + 1) + 0.5)
+        if not grid:
+            file["VTKHDF"].attrs["Spacing"] = [0.5, 0.7, 1.3]
+            for name, n in ("beta_i", (4, 5)), ("beta_j", (4, 6)), ("beta_k", (5, 6)):
+                file[f"HPGMG/walls/{name}"] = 1.0 + random.random(n)
+        file["boundary/x_low"] = random.random((4, 5))
+        file["boundary/z_high"] = random.random((5, 6))
+        add_checksums(file)
+write("grid.hdf", "v108", True)
+write("old.hdf", "earliest", True)
+write("spacing.hdf", "v108", False)
+EOF
+  for file in grid old spacing; do
+    kind "problem with boundary values, $file" $file.hdf --coefficients=$file.hdf --rhs=$file.hdf
+    ok 1 --coefficients=$file.hdf --rhs=$file.hdf --quiet --max-cycles=2 --rtol=0.1 --dump=$file.u.hdf --dump-fields=u
+    kind "problem of a dump, $file" $file.hdf --restart=$file.u.hdf --rtol=1e-9 --max-cycles=50
+    kind "dump of a problem with boundary values, $file" $file.u.hdf --restart=$file.u.hdf --rtol=1e-9 --max-cycles=50
+  done
 fi
+cells=(--cells=9x5x6 '--lengths=1,2,1.5' --rtol=0.1 --quiet --device=cpu)
+faces=beta_i,beta_j,beta_k,f
+ok 1 "${cells[@]}" --dump=lengths.hdf
+ok 1 "${cells[@]}" --dump=lengths.faces.hdf --dump-fields=$faces --dump-compress=1
+ok 1 "${cells[@]}" --stretch=x:tanh:1,z:tanh:2 --dump=stretched.hdf --dump-precision=float
+ok 1 "${cells[@]}" --stretch=x:tanh:1,z:tanh:2 --dump=stretched.faces.hdf --dump-fields=$faces
+for file in lengths stretched; do
+  kind "dump, $file" $file.hdf --restart=$file.hdf --rtol=1e-9 --max-cycles=50
+  kind "coefficients, $file" $file.faces.hdf --coefficients=$file.faces.hdf --rhs=$file.faces.hdf
+  kind "right-hand side, $file" $file.faces.hdf --rhs=$file.faces.hdf
+done
 ok 1 "${once[@]}" --smooths=2 --print-config
 grep '^[^#]' out >deck.ini
 kind 'deck' deck.ini --input=deck.ini
