@@ -10,7 +10,7 @@ from plots.common import shape_of
 from toolkit import FileError, ToolError, UsageError, late_interrupts, need, plural
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 AXES = "xyz"
 # Words and formula for the labels of a field. Other fields are labeled with their name.
 FIELDS = {
