@@ -112,11 +112,15 @@ def attributes_checksum(file):
         for name, value in sorted(file[group].attrs.items()):
             if name in ("attributes_checksum", "complete"):
                 continue
+            value = np.asarray(value)
+            if value.dtype.kind in "iuf":
+                value = value.astype("<f8" if value.dtype.kind == "f" else "<i8").tobytes()
+            elif value.dtype.kind in "SU" and value.size == 1:
+                value = value.item()
+            else:
+                value = b""
             value = value.encode() if isinstance(value, str) else value
-            if np.issubdtype(np.asarray(value).dtype, np.number):
-                kind = "<f8" if np.asarray(value).dtype.kind == "f" else "<i8"
-                value = np.asarray(value, kind).tobytes()
-            for text in name.encode(), bytes(value):
+            for text in name.encode(), value:
                 words += text + bytes(-len(text) % 8)
     return checksums(np.frombuffer(words, "<f8")[None])[0].astype(np.int64)
 
@@ -136,6 +140,7 @@ def add_checksums(file) -> None:
             listed.append(name if is_field else f"{kind}/{name}")
             place = f"level_0/{name}" if is_field else f"{kind}/{name}"
             file[f"HPGMG/checksums/{place}"] = checksums(data if data.ndim == 3 else data[...])
+    file["VTKHDF"].attrs["checksums"] = 1
     attributes = file["HPGMG"].attrs
     attributes["checksums"] = np.bytes_(" ".join(listed))
     attributes["attributes_checksum"] = attributes_checksum(file)
