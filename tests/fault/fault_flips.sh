@@ -45,8 +45,8 @@ with h5py.File("rough.hdf") as rough, h5py.File("alpha.hdf", "w") as file:
 END
   ok 1 --coefficients=alpha.hdf --quiet --dump=with_alpha.hdf --dump-fields=alpha,beta_i,beta_j,beta_k
   kind 'coefficients with alpha' with_alpha.hdf --coefficients=with_alpha.hdf
-  # Problems on 6x5x4 cells with boundary values: with positions of faces, in HDF5's formats of 1.8 and before, whose
-  # metadata have no checksums; and with Spacing and upper walls.
+  # Problems on 6x5x4 cells with boundary values: with positions of faces, or with Spacing and upper walls. The format
+  # of HDF5 before 1.8 has no checksums of metadata.
   PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$abs_top_srcdir/inputs "$PYTHON" - <<'EOF'
 import h5py, numpy as np
 from rough_field import add_checksums
@@ -68,7 +68,7 @@ def write(path, low, grid):
         add_checksums(file)
 write("grid.hdf", "v108", True)
 write("old.hdf", "earliest", True)
-write("spacing.hdf", "v108", False)
+write("spacing.hdf", "earliest", False)
 EOF
   for file in grid old spacing; do
     kind "problem with boundary values, $file" $file.hdf --coefficients=$file.hdf --rhs=$file.hdf
