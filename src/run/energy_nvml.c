@@ -1,5 +1,6 @@
 /* NVML's energy counter of a GPU (Volta and newer), in mJ since the driver was loaded. The library
  * belongs to the driver, so it is loaded at run time. Types are from NVML's reference manual. */
+#include "base/paths.h"
 #include "run/energy_counter.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -44,10 +45,17 @@ static bool check(const char *call, int code, char why[MG_ENERGY_WHY]) {
 }
 
 static bool load(char why[MG_ENERGY_WHY]) {
-  nvml.library = dlopen(library_name(), RTLD_NOW | RTLD_LOCAL);
+  const char *const name = library_name();
+  /* To open a pipe would wait for its writer. */
+  const char *const unreadable = strchr(name, '/') ? mg_path_why_unreadable(name) : NULL;
+  if (!unreadable) nvml.library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (nvml.library) return true;
-  const char *error = dlerror();
-  snprintf(why, MG_ENERGY_WHY, "NVML cannot be loaded: %.500s", error ? error : library_name());
+  const char *const error = unreadable ? NULL : dlerror();
+  if (error)
+    snprintf(why, MG_ENERGY_WHY, "NVML cannot be loaded: %.500s", error);
+  else
+    snprintf(why, MG_ENERGY_WHY, "NVML cannot be loaded: %.200s: %s", name,
+             unreadable ? unreadable : "unknown error");
   return false;
 }
 

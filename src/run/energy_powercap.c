@@ -3,6 +3,7 @@
  * package-N-die-M) or psys, energy_uj the counter, and max_energy_range_uj its largest value.
  * Folders intel-rapl:N:M are parts of a package. intel-rapl-mmio:N has the same counter as
  * intel-rapl:N. */
+#include "base/paths.h"
 #include "run/energy_counter.h"
 #include <dirent.h>
 #include <errno.h>
@@ -24,8 +25,9 @@ static const char *root_folder(void) {
 
 /* The first line of a file, without its end. */
 static bool read_line(const char *path, char *line, int size, char why[MG_ENERGY_WHY]) {
+  const char *const unreadable = mg_path_why_unreadable(path);
   errno = 0;
-  FILE *file = fopen(path, "r");
+  FILE *file = unreadable ? NULL : fopen(path, "r");
   const bool read = file && fgets(line, size, file);
   const int error = errno;
   if (file) fclose(file);
@@ -33,7 +35,10 @@ static bool read_line(const char *path, char *line, int size, char why[MG_ENERGY
     line[strcspn(line, "\n")] = '\0';
     return true;
   }
-  snprintf(why, MG_ENERGY_WHY, "%s cannot be read: %s", path, error ? strerror(error) : "empty");
+  snprintf(why, MG_ENERGY_WHY, "%s cannot be read: %s", path,
+           unreadable ? unreadable
+           : error    ? strerror(error)
+                      : "empty");
   if (error == EACCES)
     snprintf(why + strlen(why), MG_ENERGY_WHY - strlen(why),
              "; as root, run chmod a+r %.200s/intel-rapl:*/energy_uj", root_folder());

@@ -101,6 +101,14 @@ static void test_unreadable(void) {
   mg_counters_read(&text, reading);
   CHECK_CONTAINS(text.why[MG_ENERGY_CPU], "contains 'x000000', not a number");
   clear();
+  /* Reading a pipe would wait for a writer. */
+  char why[MG_ENERGY_WHY];
+  uint64_t value;
+  const char *const pipe = textf("%s/pipe", root);
+  CHECK_INT(mkfifo(pipe, 0600), 0);
+  CHECK(!mg_powercap_read(pipe, &value, why));
+  CHECK_CONTAINS(why, "it is a pipe");
+  CHECK_INT(unlink(pipe), 0);
 }
 
 /* Readings of a counter with a range of 1000 J, which needs 10 s at 100 W to wrap. */
