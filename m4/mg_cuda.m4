@@ -4,7 +4,7 @@
 # CUDA_LIBS. Defines HAVE_CUDA.
 AC_DEFUN([MG_CUDA],
 [AC_ARG_WITH([cuda],
-  [AS_HELP_STRING([--with-cuda=DIR|no], [use CUDA in DIR for levels on the GPU, or no CUDA (default: search nvcc in PATH and /usr/local/cuda)])],
+  [AS_HELP_STRING([--with-cuda=DIR|no], [use CUDA in DIR for levels on the GPU, or no CUDA (default: if this machine has an NVIDIA GPU or driver, search nvcc in PATH and /usr/local/cuda)])],
   [], [with_cuda=auto])
 AC_ARG_WITH([cuda-arch],
   [AS_HELP_STRING([--with-cuda-arch=LIST], [compute capabilities to compile for, such as "80 90" (default: those of this machine's GPUs, else 80 and 90 with PTX for newer ones)])],
@@ -33,6 +33,14 @@ AS_CASE([$with_cuda_arch], [auto|yes], [mg_cuda_arch=],
      [AC_MSG_ERROR([--with-cuda-arch=$with_cuda_arch: not a list of compute capabilities without point, such as 80 or "80 90", separated by blanks, commas or semicolons])])])
 MG_NVCCFLAGS= CUDA_LIBS= CUPTI_CPPFLAGS= CUPTI_LIBS= NVRTC_CPPFLAGS= NVRTC_LIBS=
 mg_cuda=no mg_cuda_why= mg_cupti=no mg_nvrtc=no
+# The kernels take 10 minutes to compile, so a machine without GPUs must ask for them.
+AS_CASE([$with_cuda,$with_cuda_arch,$NVCC], [auto,auto,],
+  [AC_CACHE_CHECK([for an NVIDIA GPU or driver], [mg_cv_nvidia],
+     [mg_cv_nvidia=no
+      AS_IF([test -e /dev/nvidiactl || test -e /proc/driver/nvidia/version ||
+             PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep 'libcuda\.so\.1' >/dev/null], [mg_cv_nvidia=yes])])
+   AS_IF([test $mg_cv_nvidia = no],
+     [with_cuda=no mg_cuda_why=': this machine has no NVIDIA GPU or driver; --with-cuda compiles for others'])])
 AS_IF([test "x$with_cuda" != xno],
   [AS_CASE([$with_cuda],
      [auto|yes], [AC_PATH_PROG([NVCC], [nvcc], [], [$PATH:/usr/local/cuda/bin])],

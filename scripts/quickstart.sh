@@ -61,13 +61,7 @@ ranks=$(cores)
 ((ranks <= 64)) || ranks=64
 
 build=$top/build
-options=()
-# Without a GPU, do not compile the kernels: that takes longer than everything else.
-if [[ -n $(nvcc_path || true) ]] && ! nvidia-smi -L 2>/dev/null | grep -q '^GPU'; then
-  say 'no GPU here: building without CUDA; to build for another machine, run configure by hand'
-  options=(--with-cuda=no)
-fi
-configure_tree "$build" "${options[@]}" || die "configure failed; see ${build#"$top"/}/config.log"
+configure_tree "$build" || die "configure failed; see ${build#"$top"/}/config.log"
 say 'make'
 make -s -C "$build" -j"$(cores)" hpgmg-fv >"$build/make.out" 2>&1 || {
   tail -n 30 "$build/make.out" >&2
