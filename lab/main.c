@@ -401,6 +401,7 @@ static mg_status_t check_alone(void) {
 
 int main(int argc, char **argv) {
   mg_machine_open_streams();
+  mg_machine_limit_threads();
   mg_log_program("hpgmg-bench");
   options_t options = {.device = "auto", .reduction = "norm", .seed = 1, .tries = 300};
   lab_t lab = {.place = LAB_CPU};

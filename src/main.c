@@ -111,6 +111,7 @@ int main(int argc, char **argv) {
                                .input = &r.input}};
   mg_action_t action;
   mg_machine_open_streams();
+  mg_machine_limit_threads();
   r.report.command_line = mg_report_command_line(argc, argv);
   mg_status_t status = mg_comm_init(&argc, &argv);
   if (status != MG_OK) return mg_status_exit_code(status);

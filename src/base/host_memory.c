@@ -1,16 +1,10 @@
 /* Available host memory, as reported by the kernel and the control groups (cgroups). */
+#include "base/control_groups.h"
 #include "base/machine.h"
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-
-static FILE *open_in(const char *folder, const char *name) {
-  char path[PATH_MAX];
-  const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-  return length < (int)sizeof path ? fopen(path, "r") : NULL;
-}
 
 /* Read the number after `key` from a file of lines "key number". With key "", the file is a single
  * number. @return -1 if there is no number, such as "max" in a control group */
@@ -18,7 +12,7 @@ static int64_t read_number(const char *folder, const char *name, const char *key
   char line[256];
   long long value = -1;
   const size_t length = strlen(key);
-  FILE *file = open_in(folder, name);
+  FILE *file = mg_groups_open(folder, name);
   if (!file) return -1;
   while (value < 0 && fgets(line, sizeof line, file))
     if (strncmp(line, key, length) == 0 && sscanf(line + length, "%lld", &value) != 1) value = -1;
@@ -45,7 +39,8 @@ static const group_kind_t kinds[] = {
 
 /* Bytes left below one group's limit. Cached files count as used, but the kernel evicts inactive
  * ones before an allocation fails. */
-static int64_t group_room(const group_kind_t *kind, const char *folder) {
+static int64_t group_room(const void *data, const char *folder) {
+  const group_kind_t *kind = data;
   const int64_t limit = read_number(folder, kind->limit, "");
   int64_t used = read_number(folder, kind->used, "");
   if (limit < 0 || used < 0) return -1;
@@ -54,55 +49,12 @@ static int64_t group_room(const group_kind_t *kind, const char *folder) {
   return limit > used ? limit - used : 0;
 }
 
-/* Does a list like "cpu,memory" contain the controller? An empty list contains only "". */
-static bool lists(const char *list, const char *controller) {
-  const size_t length = strlen(controller);
-  for (;;) {
-    const size_t word = strcspn(list, ",");
-    if (word == length && strncmp(list, controller, length) == 0) return true;
-    if (list[word] == '\0') return false;
-    list += word + 1;
-  }
-}
-
-/* Path of this process's group; "" if it is the root or there is none. */
-static void group_path(const char *root, const char *controller, char *path, size_t size) {
-  char line[PATH_MAX];
-  path[0] = '\0';
-  FILE *file = open_in(root, "proc/self/cgroup");
-  if (!file) return;
-  while (fgets(line, sizeof line, file)) { /* "4:memory:/path", "0::/path" */
-    line[strcspn(line, "\n")] = '\0';
-    char *controllers = strchr(line, ':');
-    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
-    if (!group) continue;
-    *group++ = '\0';
-    if (lists(controllers + 1, controller)) snprintf(path, size, "%s", group);
-  }
-  fclose(file);
-  if (strcmp(path, "/") == 0) path[0] = '\0';
-}
-
-/* Minimum room of the process's group and its ancestors. In a container, the outer part of the path
- * may not exist. The container's group is then the root of the mount. */
-static int64_t groups_room(const char *root, const group_kind_t *kind) {
-  char path[PATH_MAX], folder[PATH_MAX];
-  int64_t room = INT64_MAX;
-  group_path(root, kind->controller, path, sizeof path);
-  for (;;) {
-    if (snprintf(folder, sizeof folder, "%s%s%s", root, kind->mount, path) < (int)sizeof folder)
-      room = min_known(room, group_room(kind, folder));
-    char *slash = strrchr(path, '/');
-    if (!slash) return room;
-    *slash = '\0';
-  }
-}
-
 int64_t mg_host_memory_available_in(const char *root) {
   const int64_t kib = read_number(root, "proc/meminfo", "MemAvailable:");
   int64_t room = min_known(INT64_MAX, kib < 0 ? -1 : kib * 1024);
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-    room = min_known(room, groups_room(root, &kinds[k]));
+    room = min_known(
+        room, mg_groups_least(root, kinds[k].controller, kinds[k].mount, group_room, &kinds[k]));
   return room;
 }
 

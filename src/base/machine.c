@@ -41,6 +41,14 @@ int mg_machine_threads(void) {
   return known;
 }
 
+void mg_machine_limit_threads(void) {
+#ifdef _OPENMP
+  const double quota = mg_machine_cpu_quota();
+  if (quota > 0.0 && !getenv("OMP_NUM_THREADS") && omp_get_max_threads() > quota)
+    omp_set_num_threads(quota < 2.0 ? 1 : (int)quota);
+#endif
+}
+
 /* A larger request is surely a mistake. */
 enum { MAX_THREADS = 4096 };
 

@@ -25,8 +25,25 @@ bool mg_machine_has_threads(void);
  *  @return MG_OK, MG_ERR_USAGE (too many), MG_ERR_MEMORY (they cannot be started) */
 MG_MUST_CHECK mg_status_t mg_machine_check_threads(void);
 
+/** Do the compiler's flags compute as IEEE 754 says? configure refuses flags that do not, but some
+ *  may be given to make later. Values flushed to zero, which any library of the process can switch
+ *  on, are a warning.
+ *  @return MG_OK, MG_ERR_UNAVAILABLE */
+MG_MUST_CHECK mg_status_t mg_machine_check_arithmetic(void);
+
 /** Set mark[p] to 1 for each CPU p < n that this process may run on, else 0; all 0 if unknown. */
 void mg_machine_mark_processors(double *mark, int n);
+
+/** CPUs whose time the control groups of this process grant it (cgroup v2 cpu.max, v1
+ *  cpu.cfs_quota_us); 0 if unlimited. HPGMG_CONTROL_GROUPS is the folder of /proc and /sys. */
+double mg_machine_cpu_quota(void);
+
+/** mg_machine_cpu_quota with /proc and /sys below the folder `root`. For tests. */
+double mg_machine_cpu_quota_in(const char *root);
+
+/** Unless OMP_NUM_THREADS is set, use no more threads than the quota has whole CPUs, and at least
+ *  one: threads beyond it wait for the next period. Call it before the first parallel region. */
+void mg_machine_limit_threads(void);
 
 /** Bytes of the last-level cache per CPU that shares it; 0 if unknown. */
 int64_t mg_machine_cache_per_cpu(void);

@@ -5,9 +5,27 @@
 
 mg_status_t mg_thread_check(void) {
   int first;
+  MG_TRY(MG_ON_ROOT(mg_machine_check_arithmetic()));
   MG_TRY(mg_comm_first(mg_comm_world(), !mg_machine_has_threads(), &first));
   const bool reports = first == mg_comm_rank(mg_comm_world());
   return mg_comm_agree(reports ? mg_machine_check_threads() : MG_OK);
+}
+
+/* Threads beyond the quota wait for the next period, 0.1 s. Ranks with the same quota may share it,
+ * or have one each. */
+static mg_status_t warn_of_quota(int threads_on_host, bool *warned) {
+  const double quota = mg_machine_cpu_quota(), mine = mg_machine_threads();
+  double differ[2] = {quota, -quota};
+  MG_TRY(mg_comm_max(mg_comm_world(), differ, 2));
+  const bool shared = differ[0] + differ[1] == 0.0;
+  const double threads = shared ? threads_on_host : mine;
+  *warned = quota > 0.0 && threads > quota;
+  if (*warned)
+    mg_warning(
+        "%g thread%s on %s, whose control group has the time of %g CPUs; start fewer ranks or "
+        "lower OMP_NUM_THREADS",
+        threads, threads == 1.0 ? "" : "s", mg_comm_host(), quota);
+  return MG_OK;
 }
 
 /* More threads than CPUs are the most frequent cause of a slow run. */
@@ -18,10 +36,12 @@ mg_status_t mg_thread_warn_if_crowded(void) {
   on_host[MAX_CPUS] = mg_machine_threads();
   MG_TRY(mg_comm_sum_on_host(on_host, MAX_CPUS + 1));
   const int threads = (int)on_host[MAX_CPUS];
+  bool warned;
+  MG_TRY(warn_of_quota(threads, &warned));
   int cpus = 0;
   for (int c = 0; c < MAX_CPUS; c++)
     cpus += on_host[c] > 0.0;
-  if (cpus > 0 && threads > cpus)
+  if (!warned && cpus > 0 && threads > cpus)
     mg_warning("%d threads on %d CPU%s of %s; start fewer ranks or lower OMP_NUM_THREADS", threads,
                cpus, cpus == 1 ? "" : "s", mg_comm_host());
   return MG_OK;

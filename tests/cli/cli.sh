@@ -112,6 +112,21 @@ if have_feature OpenMP; then
   done
 fi
 
+# A control group with the time of one CPU: two threads draw a warning, and one is the default.
+mkdir -p "$dir/groups/sys/fs/cgroup"
+echo '100000 100000' >"$dir/groups/sys/fs/cgroup/cpu.max"
+if have_feature OpenMP; then
+  HPGMG_CONTROL_GROUPS=$dir/groups OMP_NUM_THREADS=2 OMP_THREAD_LIMIT=2 solo "$HPGMG_FV" 4 1 --verify-only >"$dir/out" 2>"$dir/err" ||
+    complain "two threads in a control group of one CPU: exit code $?"
+  grep -q '^hpgmg-fv: warning: 2 threads on .* has the time of 1 CPUs; .*OMP_NUM_THREADS$' "$dir/err" ||
+    complain "no warning of the quota: $(cat "$dir/err")"
+  (
+    unset OMP_NUM_THREADS
+    HPGMG_CONTROL_GROUPS=$dir/groups solo "$HPGMG_FV" 4 1 --verify-only >"$dir/out" 2>"$dir/err"
+  ) || complain 'a control group of one CPU fails'
+  test ! -s "$dir/err" || complain "the default exceeds the quota: $(cat "$dir/err")"
+fi
+
 # On a terminal, progress is shown at most ten times per second and erased at the end.
 # script(1) from util-linux provides a terminal; $1: more options; output in $dir/terminal.
 on_terminal() {
@@ -363,7 +378,8 @@ if test "${HPGMG_WITH_MPI:-yes}" = no; then copies='without MPI, but launched as
 for launcher in 'OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK' 'PMI_SIZE=2 PMI_RANK' 'FLUX_JOB_SIZE=2 FLUX_TASK_RANK' \
   'SLURM_NTASKS=8 SLURM_STEP_NUM_TASKS=2 SLURM_PROCID'; do
   # shellcheck disable=SC2086 # words
-  HPGMG_FV=env expect 2 "$copies 2 processes" 1 $launcher=0 "$HPGMG_FV" 4 1
+  exits 2 solo env $launcher=0 "$HPGMG_FV" 4 1
+  grep -q "^hpgmg-fv: error: $copies 2 processes" "$dir/err" || complain "copies with $launcher: $(cat "$dir/err")"
   # shellcheck disable=SC2086 # words
   exits 2 solo env $launcher=1 "$HPGMG_FV" 4 1
   test -z "$(cat "$dir/out" "$dir/err")" || complain "a second copy with $launcher: $(cat "$dir/out" "$dir/err")"

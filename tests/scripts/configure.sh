@@ -24,6 +24,10 @@ plain=(--without-cuda --without-hdf5 --without-jansson)
 # --disable-FEATURE equals the default.
 takes 'CFLAGS=-O3 -g' "${plain[@]}" --without-mpi --disable-sanitizers --disable-fuzzer --cache-file="$dir/cache"
 
+# Without a GPU, CUDA is compiled only on request.
+takes 'CUDA_LIBS=' "${plain[@]:1}" --without-mpi mg_cv_nvidia=no
+grep -qx '  CUDA  *no: .*; --with-cuda compiles for others' "$dir/out" || complain "no reason: $(cat "$dir/out")"
+
 # A prefix with a blank: the compiler gets one word.
 if command -v pkg-config >/dev/null; then
   takes "prefix=$dir/with blank" "${plain[@]}" --without-mpi --prefix="$dir/with blank" --cache-file="$dir/cache"
@@ -33,12 +37,12 @@ if command -v pkg-config >/dev/null; then
 fi
 
 # refuses PATTERN ARG...: configure with ARGs must fail with one line of error that matches PATTERN. Results of other
-# checks come from the cache of the first run, except with NVCC=...: configure refuses a cache of other variables.
+# checks come from the cache of the first run, except with variables: configure refuses a cache of others.
 refuses() {
   local pattern=$1 cache=("--cache-file=$dir/cache")
   shift
   checks=$((checks + 1))
-  if [[ $* == *NVCC=* ]]; then cache=(); fi
+  if [[ $* == *NVCC=* || $* == *CFLAGS=* ]]; then cache=(); fi
   if (cd "$dir/build" && unset MPIEXEC CFLAGS && "$abs_top_srcdir/configure" --without-mpi --quiet "${cache[@]}" "$@") \
     >"$dir/out" 2>&1; then
     complain "configure $* succeeded"
@@ -54,6 +58,20 @@ done
 for feature in sanitizers fuzzer shared werror; do
   refuses "--enable-$feature=address: takes no value; use --enable-$feature or --disable-$feature\$" --enable-$feature=address
 done
+
+# Flags that change results, by what they compute. Names differ between compilers, so skip those that this one lacks.
+flag_is_known() {
+  echo 'int main(void) { return 0; }' | cc "$@" -Werror -x c - -o "$dir/linked" 2>/dev/null
+}
+for flags in -funsafe-math-optimizations -freciprocal-math '-fassociative-math -fno-signed-zeros' -fsingle-precision-constant \
+  -mfpmath=387 -ffp-model=fast -ffp-contract=fast -ffast-math; do
+  # shellcheck disable=SC2086 # words
+  flag_is_known $flags || continue
+  refuses 'CFLAGS .*which changes results' "${plain[@]}" CFLAGS="-O3 $flags" CC=cc
+done
+if flag_is_known -m32; then
+  refuses 'cc -m32 compiles for a machine of 32 bits; 64 are needed' "${plain[@]}" CFLAGS=-m32 CC=cc
+fi
 
 refuses '--enable-shared: not with sanitizers$' --enable-shared --enable-sanitizers
 

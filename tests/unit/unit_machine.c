@@ -1,4 +1,5 @@
-/* Free memory and cache per CPU of simulated machines: files of /proc and /sys below a folder. */
+/* Free memory, CPU quota and cache per CPU of simulated machines: files of /proc and /sys below a
+ * folder. */
 #include "base/machine.h"
 #include "tests/lib/test.h"
 #include <stdlib.h>
@@ -96,6 +97,36 @@ static const struct {
      1024000},
 };
 
+static const struct {
+  const char *what;
+  file_t files[MOST_FILES];
+  double cpus;
+} quotas[] = {
+    {"nothing is known", {{NULL, NULL}}, 0.0},
+    {"v2, no quota",
+     {{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", "max 100000\n"}},
+     0.0},
+    {"v2, half a CPU of a container", {{"sys/fs/cgroup/cpu.max", "50000 100000\n"}}, 0.5},
+    {"v2, a job's step has no quota, the groups around it have",
+     {{"proc/self/cgroup", "0::/slurm/job_7/step\n"},
+      {"sys/fs/cgroup/slurm/job_7/step/cpu.max", "max 100000\n"},
+      {"sys/fs/cgroup/slurm/job_7/cpu.max", "400000 100000\n"},
+      {"sys/fs/cgroup/slurm/cpu.max", "1600000 200000\n"}},
+     4.0},
+    {"v1, beside other controllers",
+     {{"proc/self/cgroup", "4:memory:/wrong\n3:cpu,cpuacct:/docker/abc\n"},
+      {"sys/fs/cgroup/cpu/docker/abc/cpu.cfs_quota_us", "250000\n"},
+      {"sys/fs/cgroup/cpu/docker/abc/cpu.cfs_period_us", "100000\n"}},
+     2.5},
+    {"v1, no quota",
+     {{"proc/self/cgroup", "3:cpu:/\n"},
+      {"sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n"},
+      {"sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"}},
+     0.0},
+    {"no numbers", {{"sys/fs/cgroup/cpu.max", "\n"}}, 0.0},
+    {"no period", {{"sys/fs/cgroup/cpu.max", "100000\n"}}, 0.0},
+};
+
 #define CACHE(index, size, cpus)                                                                   \
   {"sys/devices/system/cpu/cpu0/cache/index" #index "/size", size}, {                              \
     "sys/devices/system/cpu/cpu0/cache/index" #index "/shared_cpu_list", cpus                      \
@@ -146,9 +177,19 @@ static void test_caches(void) {
   CHECK(mg_machine_cache_per_cpu() >= 0);
 }
 
+static void test_quotas(void) {
+  for (size_t q = 0; q < sizeof quotas / sizeof quotas[0]; q++) {
+    put_files(quotas[q].files);
+    const double got = mg_machine_cpu_quota_in(root);
+    if (got != quotas[q].cpus) fprintf(stderr, "%s:\n", quotas[q].what);
+    CHECK_NEAR(got, quotas[q].cpus, 1e-12);
+  }
+}
+
 int main(void) {
   if (!mkdtemp(root)) return TEST_SKIP;
   test_caches();
+  test_quotas();
   for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
     put_files(machines[m].files);
     const int64_t got = mg_host_memory_available_in(root);
