@@ -127,10 +127,10 @@ joules 60 - 100
 # A window in which the counter may have wrapped: the clock jumps forward in each call.
 machine
 range=10000000000 domain intel-rapl:0 package-0
-MOCK_TICK=0.1 warned 'CPUs is not measured: .* may have wrapped unnoticed: 4[0-9] s were timed, and at 1000 W it wraps after 10 s'
+MOCK_TICK=0.1 warned 'CPUs is not measured: .* may have wrapped unnoticed: [1-9][0-9] s were timed, and at 1000 W it wraps after 10 s'
 joules 60 - 100
 # A clock that goes back.
-MOCK_TICK=-0.01 expect 4 'the clock went back by 2\.[0-9]* s during a solve; repeat the run' 1 "${quick[@]}" --quiet
+MOCK_TICK=-0.01 expect 4 'the clock went back by [0-9.]* s during a solve; repeat the run' 1 "${quick[@]}" --quiet
 
 machine
 HPGMG_NVML=$dir/none.so warned 'GPUs is not measured: NVML cannot be loaded: .*none.so'
