@@ -119,6 +119,7 @@ int main(int argc, char **argv) {
   mg_log_setup(rank, ranks, MG_LOG_NORMAL);
   status = mg_params_parse_on_ranks(argc, argv, readers, &r.params, &action);
   mg_log_setup(rank, ranks, (mg_log_level_t)r.params.verbosity);
+  if (status == MG_OK) status = mg_comm_agree(mg_progress_begin());
   if (status == MG_OK) status = run_action(&r, action);
   /* All ranks need the same exit code: launchers return that of the rank that ends first. */
   if (status < MG_ERR_IO) status = mg_status_worst(status, MG_ON_ROOT(mg_report_check_stdout()));

@@ -11,6 +11,7 @@
 static mg_log_t of_program = {.n_ranks = 1, .program = "hpgmg-fv"};
 static _Thread_local mg_log_t *current = &of_program;
 static bool progress_shown;
+static double line_every = -1.0, line_last; /* lines of progress in a file; < 0: none */
 
 mg_log_t *mg_log_enter(mg_log_t *log) {
   mg_log_t *before = current;
@@ -140,10 +141,45 @@ static bool has_terminal(void) {
   return answer == YES;
 }
 
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+mg_status_t mg_progress_begin(void) {
+  const char *text = getenv("HPGMG_PROGRESS");
+  char *end = NULL;
+  const long value = text ? strtol(text, &end, 10) : 60;
+  line_last = seconds_now();
+  line_every = (double)value;
+  if (text && strcmp(text, "no") == 0) {
+    line_every = -1.0;
+  } else if (text && (end == text || *end || value < 0 || value > 1000000)) {
+    if (current->rank != 0) return MG_ERR_USAGE;
+    return mg_error(MG_ERR_USAGE,
+                    "HPGMG_PROGRESS=%s is neither a number of seconds, 0 to 1000000, nor no", text);
+  }
+  return MG_OK;
+}
+
+/* Write a line to a file, if the last one is old enough. */
+static void progress_line(const char *format, va_list args) {
+  if (line_every < 0.0 || seconds_now() - line_last < line_every) return;
+  line_last = seconds_now();
+  write_line(": ", "", format, args);
+}
+
 void mg_progress(const char *format, ...) {
   if (current->rank != 0 || current->level == MG_LOG_QUIET || current->line) return;
-  if (!has_terminal() || !is_due()) return;
   va_list args;
+  if (!has_terminal()) {
+    va_start(args, format);
+    progress_line(format, args);
+    va_end(args);
+    return;
+  }
+  if (!is_due()) return;
   va_start(args, format);
   fputs("\r\033[K", stderr);
   vfprintf(stderr, format, args);

@@ -61,9 +61,15 @@ typedef struct {
 } mg_grid_text_t;
 mg_grid_text_t mg_grid(const int32_t n[3]);
 
-/** Replace the progress line on stderr, at most ten times a second.
+/** Write progress into a file, too: a line of its own on stderr at most every minute, or as often
+ * as the environment variable HPGMG_PROGRESS says. Call it after mg_log_setup, on every rank.
+ *  @return MG_OK, MG_ERR_USAGE for another value of the variable (rank 0 logs it) */
+MG_MUST_CHECK mg_status_t mg_progress_begin(void);
+
+/** Show what runs next: on a terminal, replace the progress line on stderr, at most ten times a
+ * second; in a file as mg_progress_begin says.
  *
- *  Prints only on rank 0, if stderr is a terminal and the level is not quiet. */
+ *  Prints only on rank 0, if the level is not quiet. */
 void mg_progress(const char *format, ...) MG_PRINTF(1, 2);
 
 /** Erase the progress line before other output. */

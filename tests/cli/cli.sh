@@ -127,6 +127,23 @@ if have_feature OpenMP; then
   test ! -s "$dir/err" || complain "the default exceeds the quota: $(cat "$dir/err")"
 fi
 
+# In a file, progress is lines on stderr, here before every solve: three of each size, and a line for the set-up.
+solves=(4 8 --warmup=1 --min-solves=2 --min-time=0)
+HPGMG_PROGRESS=0 run 2 "${solves[@]}"
+for size in h 2h 4h; do
+  for phase in 'warm-up at S: solve 1 of 1' 'timing at S: solve 1 of 2' 'timing at S: solve 2 of 2'; do
+    grep -qE "^hpgmg-fv: ${phase/S/$size}, [0-9]+ s left$" "$dir/err" || complain "no progress $size: $(cat "$dir/err")"
+  done
+done
+test "$(grep -c '^hpgmg-fv: [a-z]' "$dir/err")" -eq 10 || complain "progress: $(cat "$dir/err")"
+if grep -q ' s left' "$dir/out"; then complain 'progress on stdout'; fi
+HPGMG_PROGRESS=0 ok 1 "${solves[@]}" --quiet
+HPGMG_PROGRESS=1000000 run 1 "${solves[@]}"
+if grep -q ' s left' "$dir/err"; then complain 'progress before it is due'; fi
+for wrong in -1 1e3 '' 1000001; do
+  HPGMG_PROGRESS=$wrong expect 2 "HPGMG_PROGRESS=$wrong is neither a number of seconds" 2 4 8
+done
+
 # On a terminal, progress is shown at most ten times per second and erased at the end.
 # script(1) from util-linux provides a terminal; $1: more options; output in $dir/terminal.
 on_terminal() {

@@ -41,6 +41,7 @@ own_folder() {
   dir=$(mktemp -d)
   test_folder=$dir at_end=
   export HPGMG_TESTS="${HPGMG_TESTS:-}:$dir:"
+  export HPGMG_PROGRESS=no # its lines depend on the time that a run takes
   # Ignore further signals in the trap: timeout(1) forwards a signal that the whole group has received already.
   trap "trap '' HUP INT TERM; end_test" EXIT
 }
