@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import tempfile
 
+from checks.report import Damaged, Result
+from checks.rules import RULES, class_of
 from gpus import visible_gpus
 from studies.folder import Plan, Point
 from studies.study import GIVEN, TAKEN, Study
@@ -23,6 +25,7 @@ ON_CPU_INSTEAD = "remove gpus-per-rank to plan for the CPU"
 BUILDS = ("build", ".")
 # Warn if a point of a weak study has less than this share of the fullest point's work per rank.
 LITTLE_WORK = 0.9
+SMALLEST = 64  # cells per side of a grid that is no class "open"
 # Warn if the fullest rank has more than this multiple of the mean.
 MUCH_IMBALANCE = 1.1
 
@@ -95,11 +98,12 @@ def planned(study: Study, program: str, ranks: int, boxes: int, what: str, made_
         ) from None
 
 
-def point_of(study: Study, program: str, nodes: int) -> Point:
+def point_of(study: Study, program: str, nodes: int) -> tuple[Point, dict]:
+    """The point of a number of nodes, and the program's plan of it."""
     ranks, boxes = study.ranks(nodes), boxes_of(study, nodes)
 
-    def made_of(report: dict) -> Point:
-        return Point(
+    def made_of(report: dict) -> tuple[Point, dict]:
+        point = Point(
             name=f"n{nodes}",
             nodes=nodes,
             ranks=ranks,
@@ -111,13 +115,13 @@ def point_of(study: Study, program: str, nodes: int) -> Point:
             bytes_per_rank_max=int(report["memory"]["bytes_per_rank"]["max"]),
             patches=int(report["levels"][0]["patches_per_rank_max"]),
         )
+        return point, {"problem": report["problem"]}
 
     return planned(study, program, ranks, boxes, "plan", made_of)
 
 
-def check_build(study: Study, program: str, built: str, local: bool) -> None:
-    """Check that the program can run the study. `built` is the output of its --version."""
-    has = {words[0]: words[1:] for words in map(str.split, built.splitlines()[1:]) if words}
+def check_device(study: Study) -> None:
+    """Check that --device and the GPUs per rank agree."""
     device = study.options.get("device", "cuda" if study.gpus_per_rank else "cpu")
     if device != "cpu" and study.gpus_per_rank == 0:
         raise UsageError(f"[options] device = {device} needs GPUs: set [node] gpus-per-rank = 1")
@@ -126,7 +130,17 @@ def check_build(study: Study, program: str, built: str, local: bool) -> None:
             f"[options] device = {device} would leave the GPUs of [node] gpus-per-rank = "
             f"{study.gpus_per_rank} idle: remove one of the two lines"
         )
+
+
+def missing_to_run(study: Study, program: str, built: str, local: bool) -> list[str]:
+    """What the program or this machine lacks to run the study, one line each.
+
+    A study can be planned all the same, for another machine or build. `built` is the output of
+    the program's --version.
+    """
+    has = {words[0]: words[1:] for words in map(str.split, built.splitlines()[1:]) if words}
     most = max(study.ranks(nodes) for nodes in study.nodes)
+    missing = []
     for wanted, part, why in (
         (most > 1, "MPI", plural(most, "rank")),
         (study.threads > 1, "OpenMP", f"[node] threads = {study.threads}"),
@@ -134,37 +148,85 @@ def check_build(study: Study, program: str, built: str, local: bool) -> None:
     ):
         if wanted and has.get(part, [])[:1] == ["no"]:
             instead = f", or {ON_CPU_INSTEAD}" if part == "CUDA" else ""
-            raise UsageError(
-                f"{program} was built without {part}, which is needed for {why}; use a build "
-                f"with {part} (--program){instead}"
+            missing.append(
+                f"{program} was built without {part}, so it cannot run {why}: plan again with a "
+                f"build with {part} (--program){instead}"
             )
     if local and most > 1 and shutil.which("mpirun") is None:
-        raise UsageError(
+        missing.append(
             f"{plural(most, 'rank')} need mpirun, which is not in PATH: 'apt-get install "
             "openmpi-bin'"
         )
+    if local and study.gpus_per_rank > 0 and not gpus_of(study):
+        missing.append(
+            f"{GPUS_KEY.format(1)} needs a GPU to run, but this machine has none that CUDA can "
+            f"use: select a batch system with --system, or {ON_CPU_INSTEAD}"
+        )
+    return missing
+
+
+def must_run_here(study: Study, plan: Plan) -> None:
+    """Refuse to submit a study that was planned for another machine."""
+    built = ask(plan.program, ["--version"])
+    for text in missing_to_run(study, plan.program, built, plan.system == "local"):
+        raise UsageError(text)
+
+
+def gpus_of(study: Study) -> list:
+    """The GPUs of this machine that ranks of the study can use."""
+    return visible_gpus({**os.environ, **study.environment})
 
 
 def check_gpus(study: Study, local: bool) -> list[str]:
-    """Check that this machine has the GPUs of a local study.
+    """Warn if ranks of a local study share a GPU.
 
     Returns: warnings, one line each
     """
-    if not local or study.gpus_per_rank == 0:
-        return []
-    have = len(visible_gpus({**os.environ, **study.environment}))
-    if have == 0:
-        raise UsageError(
-            f"{GPUS_KEY.format(1)} needs a GPU, but this machine has none that CUDA can use; "
-            f"select a batch system with --system, or {ON_CPU_INSTEAD}"
-        )
+    have = len(gpus_of(study)) if local and study.gpus_per_rank > 0 else 0
     most = max(study.ranks(nodes) for nodes in study.nodes)
-    if have >= most:
+    if have == 0 or have >= most:
         return []
     return [
         f"this machine has {plural(have, 'GPU')} for up to {plural(most, 'rank')}: ranks that "
         "share a GPU run alternately and do not scale; use fewer [study] nodes"
     ]
+
+
+class Planned(Result):
+    """A plan (--dry-run --json) as a report whose class can be determined."""
+
+    def __init__(self, report: dict, official: bool):
+        self.reasons = []
+        self.data = {"problem": report["problem"], "run": {"restart": None}}
+        self.data["timing"] = {"official": official}
+
+
+def check_rules(study: Study, program: str, report: dict, points: list[Point]) -> list[str]:
+    """Warn of runs that their class will not accept (docs/rules.md). `report`: plan of a point.
+
+    Returns: warnings, one line each
+    """
+    settings = settings_of(study, program)
+    try:
+        name = class_of(Planned(report, settings["official"] == "yes"))
+        solves, seconds = int(settings["min-solves"]), float(settings["min-time"])
+    except (Damaged, KeyError, ValueError):
+        return []  # of another version
+    least_solves, least_seconds = RULES[name][:2]
+    warnings = []
+    if solves < least_solves or seconds < least_seconds:
+        warnings.append(
+            f"all points will be INVALID: class {name} requires {least_solves} timed solves and "
+            f"{least_seconds:g} s of each grid, but [options] min-solves is {solves} and min-time "
+            f"{seconds:g}"
+        )
+    small = [point.name for point in points if min(point.dim) < SMALLEST]
+    if name != "open" and small:
+        warnings.append(
+            f"{', '.join(small)} will be INVALID: class {name} requires a grid of at least "
+            f"{SMALLEST}^3"
+        )
+    return warnings
 
 
 def settings_of(study: Study, program: str) -> dict[str, str]:
@@ -291,16 +353,17 @@ def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[P
     """
     local = system == "local"
     built = ask(program, ["--version"])
-    check_build(study, program, built, local)
-    warnings = check_gpus(study, local)
+    check_device(study)
+    warnings = missing_to_run(study, program, built, local) + check_gpus(study, local)
     check_deck(study, program)
-    points = []
+    points, report = [], {}
     for nodes in study.nodes:
-        points.append(point_of(study, program, nodes))
+        point, report = point_of(study, program, nodes)
+        points.append(point)
         # Check memory before the next, larger point: planning one that cannot fit takes minutes.
         check_memory(study, points[-1:], local)
     warnings += check_work(study, points) + check_cores(study, points, local)
-    warnings += check_sockets(study, launcher)
+    warnings += check_sockets(study, launcher) + check_rules(study, program, report, points)
     warnings += check_memory(study, points, local)
     plan = Plan(
         program=program,

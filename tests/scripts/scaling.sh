@@ -50,6 +50,10 @@ if have_mpi; then points=2; fi
 # The name of the folder has blanks, quotes and commands.
 study="$dir/a b; touch $dir/pwned \$(touch $dir/pwned) 'x'"
 good plan "$dir/small.ini" --system=local --program="$HPGMG_FV" --folder="$study"
+for text in 'all points will be INVALID: class double requires 10 timed solves and 1 s of each grid, but ' \
+  'n1.* will be INVALID: class double requires a grid of at least 64^3$'; do
+  grep -q "^scaling: warning: $text" "$dir/err" || complain "no warning of the class: $(cat "$dir/err")"
+done
 good submit "$study"
 good status "$study"
 test "$(grep -c ' done ' "$dir/said")" -eq "$points" || complain "not all done: $(cat "$dir/said")"
@@ -255,17 +259,23 @@ for device in cpu guard; do
   wrong "device = $device would leave the GPUs of \[node\] gpus-per-rank = 1 idle: remove one" \
     "s/^ranks = 1/&\ngpus-per-rank = 1/; s/^min-time .*/device = $device/"
 done
-if "$HPGMG_FV" --version | grep -q '^CUDA  *no'; then
-  for device in cuda auto cuda-simple; do
-    wrong 'was built without CUDA, which is needed for .node. gpus-per-rank = 1; .*, or remove gpus-per-rank to plan for the CPU' \
-      "s/^ranks = 1/&\ngpus-per-rank = 1/; s/^min-time .*/device = $device/"
-  done
-fi
 # A build with CUDA on a machine without a GPU, and on one with fewer GPUs than ranks.
 sed 's/^ranks = 1/&\ngpus-per-rank = 1/; s/^nodes .*/nodes = 1/' "$dir/small.ini" >"$dir/gpu.ini"
-CUDA_VISIBLE_DEVICES='' refuse 2 '.node. gpus-per-rank = 1 needs a GPU, but this machine has none that CUDA can use; .*, or remove gpus-per-rank' \
-  plan "$dir/gpu.ini" --system=local --program="$planner" --folder="$dir/wrong"
-test ! -e "$dir/wrong" || complain 'a refused study left a folder'
+no_gpu='.node. gpus-per-rank = 1 needs a GPU to run, but this machine has none that CUDA can use: .*, or remove gpus-per-rank'
+CUDA_VISIBLE_DEVICES='' good plan "$dir/gpu.ini" --system=local --program="$planner" --folder="$dir/elsewhere"
+grep -q "^scaling: warning: $no_gpu" "$dir/err" || complain "no warning without a GPU: $(cat "$dir/err")"
+CUDA_VISIBLE_DEVICES='' refuse 2 "$no_gpu" submit "$dir/elsewhere"
+test ! -e "$dir/elsewhere/state.json" || complain 'a study without GPUs was submitted'
+# A program without CUDA plans for GPUs, too.
+if "$HPGMG_FV" --version | grep -q '^CUDA  *no'; then
+  no_cuda='was built without CUDA, so it cannot run .node. gpus-per-rank = 1: .*, or remove gpus-per-rank to plan for the CPU'
+  for device in cuda cuda-simple; do
+    sed "s/^min-time .*/device = $device/" "$dir/gpu.ini" >"$dir/gpu-$device.ini"
+    good plan "$dir/gpu-$device.ini" --system=slurm --program="$HPGMG_FV" --folder="$dir/$device"
+    grep -q "^scaling: warning: .*$no_cuda" "$dir/err" || complain "no warning without CUDA: $(cat "$dir/err")"
+    refuse 2 "$no_cuda" submit "$dir/$device"
+  done
+fi
 CUDA_VISIBLE_DEVICES='' good plan "$dir/gpu.ini" --system=slurm --program="$planner" --folder="$dir/no-gpu-here"
 CUDA_VISIBLE_DEVICES=0 good plan "$dir/gpu.ini" --system=local --program="$planner" --folder="$dir/one-gpu"
 if grep -q 'run alternately' "$dir/err"; then complain "one rank on one GPU: $(cat "$dir/err")"; fi
