@@ -309,7 +309,7 @@ END
   says ' 2 skipped'
   mkdir empty
   reframe 1 "$ours" hpgmg_fv_built "${small[@]}" hpgmg_fv_build.source="$dir/empty"
-  says "no configure in $dir/empty; run autogen.sh there"
+  says "neither configure nor autogen.sh is in $dir/empty"
 
   # The site test of docs/packages.md, with references that every machine reaches, and that none reaches.
   sed -n '/^```python/,/^```/{/^```/d; p;}' "$abs_top_srcdir/docs/packages.md" >site.py

@@ -49,8 +49,12 @@ class hpgmg_fv_build(rfm.CompileOnlyRegressionTest):
 
     @run_before("compile")
     def set_up(self):
-        if not os.access(os.path.join(self.source, "configure"), os.X_OK):
-            raise BuildError(f"no configure in {self.source}; run autogen.sh there")
+        scripts = [os.path.join(self.source, name) for name in ("configure", "autogen.sh")]
+        there = [script for script in scripts if os.access(script, os.X_OK)]
+        if not there:
+            raise BuildError(f"neither configure nor autogen.sh is in {self.source}")
+        # A clone has no configure yet.
+        self.prebuild_cmds = [] if there[0] == scripts[0] else [shlex.quote(there[0])]
         self.build_system.configuredir = self.source
         self.build_system.builddir = "build"
         self.build_system.config_opts = [shlex.quote(option) for option in self.configure_options]
