@@ -351,7 +351,6 @@ install_optional() {
   local line packages
   packages=$(missing_packages "$1" | tr '\n' ' ')
   [[ -n $packages ]] || return 0
-  say "installing $packages"
   # shellcheck disable=SC2086 # split into words
   apt_install $packages || while read -r line; do
     # shellcheck disable=SC2086
@@ -363,7 +362,8 @@ have_venv() { python3 -c 'import venv, ensurepip' 2>/dev/null; }
 install_optional 'have_venv | python3 python3-venv'
 PYTHON=$work/python/bin/python
 export PYTHON
-say 'installing from PyPI in the background'
+[[ -x $work/python/bin/eb ]] || say 'installing from PyPI in the background: vtk (over 100 MB), h5py, matplotlib, scipy, mpi4py,' \
+  'ruff, reframe-hpc, easybuild'
 start_group "$work/python.log" pypi_packages
 install_optional "$optional"
 [[ -n ${MODULES_CMD-} ]] || environment_modules

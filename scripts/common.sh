@@ -118,8 +118,16 @@ missing_packages() {
   done <<<"$1"
 }
 
-# Install packages with apt-get. On failure, return false and set `why`. No package is removed, even
-# if it conflicts. Package lists are updated only if installing with the present ones fails.
+# apt_size PACKAGE...: what apt-get would download and use, as " (12 MB to download, 50 MB on disk)"; nothing if
+# its lists lack a package.
+apt_size() {
+  apt-get install --assume-no --no-install-recommends "$@" 2>/dev/null </dev/null |
+    awk '/^Need to get/ { sub(/^Need to get (.*\/)?/, ""); sub(/ of archives.*/, ""); get = $0 }
+      /^After this operation/ { printf " (%s to download, %s on disk)", get, $4 " " $5 }' || true
+}
+
+# Install packages with apt-get, after naming them with their size. On failure, return false and set `why`. No
+# package is removed, even if it conflicts. Package lists are updated only if the present ones do not suffice.
 why=
 apt_install() {
   local sudo=()
@@ -136,8 +144,14 @@ apt_install() {
     fi
   fi
   local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120)
-  local log
+  local log size
   log=$(mktemp)
+  size=$(apt_size "$@")
+  if [[ -z $size ]]; then
+    "${apt[@]}" update >"$log" 2>&1 </dev/null || true
+    size=$(apt_size "$@")
+  fi
+  say "installing $*$size"
   if "${apt[@]}" install -y --no-install-recommends --no-remove "$@" >"$log" 2>&1 </dev/null ||
     { "${apt[@]}" update >"$log" 2>&1 </dev/null &&
       "${apt[@]}" install -y --no-install-recommends --no-remove "$@" >>"$log" 2>&1 </dev/null; }; then
@@ -155,7 +169,6 @@ install_requirements() {
   local packages
   packages=$(missing_packages "$requirements" | tr '\n' ' ')
   [[ -n $packages ]] || return 0
-  say "installing $packages"
   # shellcheck disable=SC2086
   apt_install $packages || die "cannot install the missing packages: $packages($why)"
   packages=$(missing_packages "$requirements" | tr '\n' ' ')
