@@ -79,10 +79,10 @@ static void print_row(const lab_t *lab, const lab_entry_t *e) {
   else
     fprintf(lab->text, "%15s %4d %7d %4.0f%% ", launch, r->registers, r->shared,
             100.0 * r->occupancy);
-  fprintf(lab->text, "%7.4g %7s %7.4g %10.2f %8.4g %8.1f %6.1f%% %8.2f\n", r->useful, requested,
+  fprintf(lab->text, "%7.4g %7s %7.4g %10.2f %8.4g %8.1f %6.1f%% %8.2f%s\n", r->useful, requested,
           r->moved > 0.0 ? r->moved : r->useful, 1e6 * r->seconds,
           1e-9 * (double)r->elements / r->seconds, e->gb_per_s, 100.0 * e->of_copy,
-          lab->unlike ? r->flops / r->useful : e->speed_up);
+          lab->unlike ? r->flops / r->useful : e->speed_up, e->in_cache ? "  in cache" : "");
   mg_report_flush(lab->text);
 }
 
@@ -141,6 +141,9 @@ mg_status_t lab_add(lab_t *lab, const lab_row_t *row, const char *format, ...) {
   e->number = lab->n_tables;
   e->row = *row;
   e->gb_per_s = 1e-9 * row->useful * (double)row->elements / row->seconds;
+  const double touched =
+      row->footprint > 0.0 ? row->footprint : row->useful * (double)row->elements;
+  e->in_cache = touched < (double)lab->cache_bytes;
   e->of_copy = lab->copy_gb_per_s > 0.0 ? e->gb_per_s / lab->copy_gb_per_s : 1.0;
   int first = lab->n_entries;
   while (first > 0 && lab->entry[first - 1].number == e->number)

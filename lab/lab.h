@@ -23,10 +23,11 @@ typedef struct {
   int64_t elements;
   double useful;    /**< bytes per element that the kernel must read and write */
   double requested; /**< bytes per element of all loads and stores, counted; 0: not counted */
-  double moved;   /**< bytes per element in the cache lines or sectors touched; 0: same as useful */
-  double flops;   /**< flops per element */
-  double seconds; /**< median over many runs */
-  double error;   /**< largest error against the reference; must be 0 */
+  double moved; /**< bytes per element in the cache lines or sectors touched; 0: same as useful */
+  double flops; /**< flops per element */
+  double footprint; /**< bytes of memory that a run touches; 0: useful bytes of all elements */
+  double seconds;   /**< median over many runs */
+  double error;     /**< largest error against the reference; must be 0 */
 } lab_row_t;
 
 /** A row with its names and the values derived from it; filled by lab_add. */
@@ -38,6 +39,7 @@ typedef struct {
   double gb_per_s; /**< from useful bytes */
   double of_copy;  /**< gb_per_s relative to the copy bandwidth of this run */
   double speed_up; /**< over the first row of the table; 0 if kernels are not compared */
+  bool in_cache;   /**< what a run touches fits in the last-level cache: not a speed of memory */
 } lab_entry_t;
 
 /** State of one hpgmg-bench run. */
@@ -45,7 +47,9 @@ typedef struct {
   lab_place_t place;
   char machine[LAB_TITLE]; /**< name of the GPU or host, for display */
   int threads;             /**< number of OpenMP threads */
-  int64_t bytes;           /**< bytes per array; may fit in cache, which is not checked */
+  int64_t bytes;           /**< bytes per array */
+  int64_t cache_bytes;     /**< last-level cache of all threads or of the GPU; 0: unknown */
+  bool quick;              /**< few runs per variant */
   int min_runs;            /**< minimum number of timed runs per variant */
   double min_seconds;      /**< minimum timed seconds per variant */
   double copy_gb_per_s;    /**< copy bandwidth, measured before any ladder; 0 until then */
@@ -67,6 +71,7 @@ typedef struct {
     int at, of;       /**< index of the ladder and number of ladders; 0: show no progress */
     double start;     /**< start time of the first ladder, from mg_now() */
     double estimated; /**< estimated seconds for all ladders; 0: unknown */
+    double checking;  /**< seconds that the roofline ladder spent on checks */
   } progress;
   bool unlike; /**< rows are different kernels: print intensities instead of speed-ups */
   int n_tables;
@@ -166,6 +171,10 @@ mg_status_t lab_smooth_cuda(lab_t *lab);
 mg_status_t lab_stride_cuda(lab_t *lab);
 mg_status_t lab_wide_cuda(lab_t *lab);
 mg_status_t lab_roofline(lab_t *lab);
+
+/** Estimate the time of the roofline ladder on a CPU from some runs of its kernels.
+ *  @return as mg_hierarchy_create */
+MG_MUST_CHECK mg_status_t lab_roofline_estimate(const lab_t *lab, double *seconds);
 
 /** Search for the shape of a norm or a sum.
  *  @return also MG_ERR_USAGE if programs cannot be compiled */

@@ -36,6 +36,7 @@ mg_status_t read_card(lab_t *lab) {
   snprintf(lab->machine, sizeof lab->machine, "%.80s, %d SMs, %.0f MB of L2, CUDA %d.%d", p.name,
            p.multiProcessorCount, 1e-6 * p.l2CacheSize, runtime / 1000, runtime % 1000 / 10);
   lab->threads = 1;
+  lab->cache_bytes = p.l2CacheSize;
   return MG_OK;
 }
 

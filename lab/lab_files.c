@@ -69,21 +69,21 @@ static mg_status_t written(FILE *out) {
 }
 
 static mg_status_t csv_to(const lab_t *lab, FILE *out) {
-  fprintf(
-      out,
-      "ladder,table,variant,place,blocks,threads,registers,shared_bytes,occupancy,elements,"
-      "useful_bytes,requested_bytes,moved_bytes,flops,seconds,gb_per_s,of_copy,speed_up,error\n");
+  fprintf(out,
+          "ladder,table,variant,place,blocks,threads,registers,shared_bytes,occupancy,elements,"
+          "useful_bytes,requested_bytes,moved_bytes,flops,seconds,gb_per_s,of_copy,speed_up,error,"
+          "in_cache\n");
   for (int i = 0; i < lab->n_entries; i++) {
     const lab_entry_t *e = &lab->entry[i];
     const lab_row_t *r = &e->row;
     fprintf(
         out,
         "%s,\"%s\",\"%s\",%s,%lld,%d,%d,%d,%.17g,%lld,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
-        "%.17g,%.17g\n",
+        "%.17g,%.17g,%d\n",
         e->ladder, e->table, e->variant, lab->place == LAB_CUDA ? "cuda" : "cpu",
         (long long)r->blocks, r->threads, r->registers, r->shared, r->occupancy,
         (long long)r->elements, r->useful, r->requested, r->moved > 0.0 ? r->moved : r->useful,
-        r->flops, r->seconds, e->gb_per_s, e->of_copy, e->speed_up, r->error);
+        r->flops, r->seconds, e->gb_per_s, e->of_copy, e->speed_up, r->error, e->in_cache);
   }
   return written(out);
 }
@@ -105,12 +105,12 @@ mg_status_t lab_write_source(const lab_t *lab, const char *path) {
 #ifdef HAVE_JANSSON
 static json_t *row_of(const lab_t *lab, const lab_entry_t *e) {
   const lab_row_t *r = &e->row;
-  json_t *row = json_pack("{s:s, s:i, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "variant",
-                          e->variant, "threads", r->threads, "elements", (json_int_t)r->elements,
-                          "useful_bytes", r->useful, "requested_bytes", r->requested, "moved_bytes",
-                          r->moved > 0.0 ? r->moved : r->useful, "flops", r->flops, "seconds",
-                          r->seconds, "gb_per_s", e->gb_per_s, "of_copy", e->of_copy, "speed_up",
-                          e->speed_up, "error", r->error);
+  json_t *row = json_pack(
+      "{s:s, s:i, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b}", "variant", e->variant,
+      "threads", r->threads, "elements", (json_int_t)r->elements, "useful_bytes", r->useful,
+      "requested_bytes", r->requested, "moved_bytes", r->moved > 0.0 ? r->moved : r->useful,
+      "flops", r->flops, "seconds", r->seconds, "gb_per_s", e->gb_per_s, "of_copy", e->of_copy,
+      "speed_up", e->speed_up, "error", r->error, "in_cache", e->in_cache);
   if (row && lab->place == LAB_CUDA) {
     json_object_set_new(row, "blocks", json_integer((json_int_t)r->blocks));
     json_object_set_new(row, "registers", json_integer(r->registers));
@@ -131,11 +131,11 @@ static mg_status_t json_to(const lab_t *lab, FILE *out) {
     }
     json_array_append_new(rows, row_of(lab, e));
   }
-  json_t *root =
-      json_pack("{s:s, s:s, s:{s:s, s:s, s:i}, s:f, s:I, s:o}", "program", "hpgmg-bench", "version",
-                PACKAGE_VERSION, "machine", "place", lab->place == LAB_CUDA ? "cuda" : "cpu",
-                "name", lab->machine, "threads", lab->threads, "copy_gb_per_s", lab->copy_gb_per_s,
-                "array_bytes", (json_int_t)lab->bytes, "tables", tables);
+  json_t *root = json_pack(
+      "{s:s, s:s, s:{s:s, s:s, s:i}, s:f, s:I, s:I, s:o}", "program", "hpgmg-bench", "version",
+      PACKAGE_VERSION, "machine", "place", lab->place == LAB_CUDA ? "cuda" : "cpu", "name",
+      lab->machine, "threads", lab->threads, "copy_gb_per_s", lab->copy_gb_per_s, "array_bytes",
+      (json_int_t)lab->bytes, "cache_bytes", (json_int_t)lab->cache_bytes, "tables", tables);
   if (!root) return mg_error(MG_ERR_MEMORY, "no memory for a report");
   const int failed = json_dumpf(root, out, JSON_INDENT(2));
   json_decref(root);

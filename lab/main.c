@@ -45,7 +45,7 @@ static const struct {
      2, 0, 0.005, 0.014, 0.94},
     /* Levels up to 512^3 cells. */
     {"roofline", "the solver's kernels: bytes, flops, percent of the limit", lab_roofline,
-     lab_roofline, false, 26, 512, 0.55, 0.78, 0.68},
+     lab_roofline, false, 26, 512, 0.0, 0.0, 0.0},
     {"search", "random shapes of a norm or a sum: proven, compiled and timed (GPU only)", NULL,
      ON_CUDA(lab_search_cuda), true, 0, 0, 0.0, 0.0, 0.0},
     {"exercise", "N: check your solution of exercise N, 1 to 5 (docs/kernels.md)", lab_exercise_cpu,
@@ -83,8 +83,8 @@ static void print_help(void) {
       "  --device=auto|cuda|cpu  where to run; auto (default) uses a GPU if there is one\n"
       "  --mib=N                 MiB per array, 1 to 65536. Default on a CPU: 16 per thread, at\n"
       "                          most 256; on a GPU: 512, or less if memory is short. On two\n"
-      "                          cores all ladders take about half a minute by default, and\n"
-      "                          five minutes with --mib=256, which adds levels of 256^3 cells.\n"
+      "                          cores all ladders take about a minute by default, and ten\n"
+      "                          minutes with --mib=256, which adds levels of 256^3 cells.\n"
       "                          Arrays that fit in a cache do not measure memory\n"
       "  --quick                 few runs per variant: for a first look, and for tests\n"
       "  --json=FILE, --csv=FILE write all rows; - is stdout, without the tables\n"
@@ -296,28 +296,21 @@ static bool is_chosen(const options_t *o, const lab_t *lab, int l) {
   return ladder_of(lab, l) && (o->named[l] || (o->all && !ladders[l].by_name));
 }
 
-/* Total size of a ladder in MiB; the roofline ladder has its own sizes. */
-static double mib_of(int l, int64_t bytes) {
-  double cells = 0.0;
-  if (l != LADDER_ROOFLINE) return (double)bytes / (1 << 20);
-  for (int64_t n = 64; n <= 512; n *= 2)
-    if (n == 64 || 8 * n * n * n <= 2 * bytes) cells += (double)(n * n * n);
-  return 8.0 * cells / (1 << 20);
-}
-
-/* Estimated seconds for the chosen ladders, from the copy bandwidth. Accurate within a factor of
- * two on an idle machine. 0: unknown. */
-static double estimate(const options_t *o, const lab_t *lab) {
+/* Estimated seconds for the chosen ladders, from the copy bandwidth and runs of some kernels. 0:
+ * unknown. */
+static mg_status_t estimate(const options_t *o, lab_t *lab) {
   const double on_h200 = 57.0, slow = 20.0 / lab->copy_gb_per_s;
-  double seconds = 0.0;
-  if (lab->place == LAB_CUDA) return o->all && !o->quick && !o->mib ? on_h200 : 0.0;
-  for (int l = 0; l < N_LADDERS; l++) {
+  double *seconds = &lab->progress.estimated;
+  if (lab->place == LAB_CUDA) *seconds = o->all && !o->quick && !o->mib ? on_h200 : 0.0;
+  for (int l = 0; l < N_LADDERS && lab->place == LAB_CPU; l++) {
+    const double alone = ladders[l].alone, mib = (double)lab->bytes / (1 << 20);
+    double kernels = 0.0;
     if (!is_chosen(o, lab, l)) continue;
-    const double alone = ladders[l].alone;
-    seconds += (o->quick ? ladders[l].quick_s_per_mib : ladders[l].s_per_mib) *
-               mib_of(l, lab->bytes) * slow * (1.0 - alone + alone * 0.5 * lab->threads);
+    if (l == LADDER_ROOFLINE) MG_TRY(lab_roofline_estimate(lab, &kernels));
+    *seconds += kernels + (o->quick ? ladders[l].quick_s_per_mib : ladders[l].s_per_mib) * mib *
+                              slow * (1.0 - alone + alone * 0.5 * lab->threads);
   }
-  return seconds;
+  return MG_OK;
 }
 
 static void say_plan(const lab_t *lab) {
@@ -343,7 +336,7 @@ static bool is_unheard(const lab_t *lab) {
 static mg_status_t climb(const options_t *o, lab_t *lab) {
   for (int l = 0; l < N_LADDERS; l++)
     lab->progress.of += is_chosen(o, lab, l);
-  lab->progress.estimated = estimate(o, lab);
+  MG_TRY(estimate(o, lab));
   lab->progress.start = mg_now();
   say_plan(lab);
   for (int l = 0; l < N_LADDERS; l++) {
@@ -362,8 +355,11 @@ static void say_machine(const lab_t *lab) {
   if (!lab->text) return;
   if (lab->place == LAB_CPU)
     snprintf(threads, sizeof threads, ", %d thread%s", lab->threads, lab->threads == 1 ? "" : "s");
-  fprintf(lab->text, "hpgmg-bench %s on %s%s: copy bandwidth %.1f GB/s\n", PACKAGE_VERSION,
+  fprintf(lab->text, "hpgmg-bench %s on %s%s: copy bandwidth %.1f GB/s", PACKAGE_VERSION,
           lab->machine, threads, lab->copy_gb_per_s);
+  if (lab->cache_bytes > 0)
+    fprintf(lab->text, "; last-level cache %.4g MiB", (double)lab->cache_bytes / (1 << 20));
+  fprintf(lab->text, "\n");
 }
 
 static mg_status_t run(const options_t *o, lab_t *lab) {
@@ -371,6 +367,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
                          (o->source && !strcmp(o->source, "-"));
   lab->text = o->quiet || to_stdout ? NULL : stdout;
   mg_log_setup(0, 1, o->quiet ? MG_LOG_QUIET : MG_LOG_NORMAL);
+  lab->quick = o->quick;
   lab->min_runs = o->quick ? 3 : 21;
   lab->min_seconds = o->quick ? 0.0 : 0.03;
   lab->exercise.number = (int)o->exercise;

@@ -11,9 +11,11 @@
 #include "config.h"
 #endif
 #include "base/log.h"
+#include "base/timers.h"
 #include "device/device_select.h"
 #include "lab/roofline.h"
 #include "level/smooth.h"
+#include <math.h>
 #include <stdlib.h>
 
 /* Bytes and flops per cell of the finer level.
@@ -155,7 +157,12 @@ static const struct {
      .first = STEP("GSRB, a half sweep", 48.0, 15.5),
      OTHERS(of_7pt_float)},
 };
-enum { N_PROBLEMS = sizeof problems / sizeof problems[0] };
+enum { N_PROBLEMS = sizeof problems / sizeof problems[0], LARGEST = 9 };
+
+/* Time of the smallest size, of its rows and of its checks, over that of lab_roofline_estimate's
+ * runs, and the growth from one size to the next, with which levels leave the caches. Measured on
+ * an AMD EPYC. */
+enum { TIMED_QUICK = 350, TIMED = 700, CHECKED = 1600, GROWTH = 10 };
 
 /* A variable alpha adds 8 bytes to kernels that compute the operator or its diagonal. fv2's CPU
  * smoothers then read 1 / diagonal; GPU smoothers compute it from the betas and alpha. */
@@ -188,7 +195,9 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin,
   double error = 0.0;
   if (k.kind == ROOFLINE_HALO) k.bytes /= (double)fine->plan->layout.n[0];
   if (fine->store.value_bytes == sizeof(float)) k.bytes *= 0.5;
+  const double start = mg_now();
   if (twin) MG_TRY(roofline_check(place, h, twin, k.kind, roofline_run, &error));
+  lab->progress.checking += mg_now() - start;
   return roofline_add(lab, place, h, &k, steps, error);
 }
 
@@ -221,9 +230,15 @@ static mg_status_t rows(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin, int
   return MG_OK;
 }
 
+/* Vectors are at most twice the size of the other ladders' arrays. */
+static bool has_size(const lab_t *lab, int log2_n) {
+  return log2_n == ROOFLINE_SMALLEST ||
+         (log2_n <= LARGEST && (int64_t)8 << 3 * log2_n <= 2 * lab->bytes);
+}
+
 static mg_status_t table(lab_t *lab, int p, int log2_n) {
   const roofline_problem_t *problem = &problems[p].problem;
-  const bool checked = log2_n <= ROOFLINE_LARGEST_CHECKED,
+  const bool checked = roofline_is_checked(lab, log2_n),
              is_float = problems[p].cells == CELLS_FLOAT;
   mg_hierarchy_t *h = NULL, *twin = NULL;
   MG_TRY(roofline_make(lab, place_of(lab), problem, log2_n, &h));
@@ -268,6 +283,7 @@ static mg_status_t time_arithmetic(lab_t *lab, const mg_backend_t *backend) {
   lab_row_t row = {.threads = lab->threads,
                    .elements = n,
                    .useful = 8.0,
+                   .footprint = INFINITY, /* its speed is not one of memory */
                    .flops = 2.0 * ROOFLINE_CHAINS * ROOFLINE_LINKS};
   void *to = NULL;
   double *got = malloc(bytes);
@@ -295,11 +311,42 @@ static mg_status_t arithmetic(lab_t *lab) {
   return status;
 }
 
-/* Sizes whose vectors are at most twice the size of the other ladders' arrays. */
+/* Before the levels that take long: what the smaller ones took, for more cells. */
+static void say_next(const lab_t *lab, int log2_n, double last) {
+  if (!lab->text || lab->place == LAB_CUDA || !has_size(lab, log2_n)) return;
+  fprintf(lab->text, "\nroofline: levels of %d^3 cells take about %.0f s\n", 1 << log2_n,
+          GROWTH * last);
+}
+
+mg_status_t lab_roofline_estimate(const lab_t *lab, double *seconds) {
+  static const roofline_kind_t kinds[] = {ROOFLINE_SMOOTHS, ROOFLINE_RESIDUAL_NORM, ROOFLINE_AXPBY};
+  double took[3] = {0.0}, number;
+  mg_hierarchy_t *h = NULL;
+  MG_TRY(roofline_make(lab, place_of(lab), &problems[0].problem, ROOFLINE_SMALLEST, &h));
+  mg_status_t status = roofline_begin(place_of(lab), h);
+  for (int run = 0; run < 4 && status == MG_OK; run++) { /* the first one loads the caches */
+    const double start = mg_now();
+    for (int k = 0; k < 3 && status == MG_OK; k++)
+      status = roofline_run(h, kinds[k], &number);
+    if (run > 0) took[run - 1] = mg_now() - start;
+  }
+  mg_hierarchy_free(h);
+  *seconds = 0.0;
+  double one = lab_median(took, 3);
+  for (int log2_n = ROOFLINE_SMALLEST; has_size(lab, log2_n); log2_n++, one *= GROWTH)
+    *seconds += one * ((lab->quick ? TIMED_QUICK : TIMED) +
+                       (roofline_is_checked(lab, log2_n) ? CHECKED : 0));
+  return status;
+}
+
 static mg_status_t tables(lab_t *lab) {
-  for (int log2_n = 6; log2_n <= 9; log2_n++)
+  for (int log2_n = ROOFLINE_SMALLEST; has_size(lab, log2_n); log2_n++) {
+    const double start = mg_now(), checking = lab->progress.checking;
     for (int p = 0; p < N_PROBLEMS; p++)
-      if (log2_n == 6 || (int64_t)8 << 3 * log2_n <= 2 * lab->bytes) MG_TRY(table(lab, p, log2_n));
+      MG_TRY(table(lab, p, log2_n));
+    const double all = mg_now() - start, checks = lab->progress.checking - checking;
+    say_next(lab, log2_n + 1, roofline_is_checked(lab, log2_n + 1) ? all : all - checks);
+  }
   return MG_OK;
 }
 

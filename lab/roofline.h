@@ -129,9 +129,15 @@ typedef struct {
   bool mixed; /**< --precision=mixed */
 } roofline_problem_t;
 
-enum {
-  ROOFLINE_LARGEST_CHECKED = 7 /**< log2 of the cells per side: larger levels are timed only */
-};
+/** Levels, by log2 of the cells per side: the smallest, and the largest that is checked on a GPU.
+ */
+enum { ROOFLINE_SMALLEST = 6, ROOFLINE_LARGEST_CHECKED = 7 };
+
+/** True if kernels are checked on levels of 2^log2_n cells per side; larger ones are timed only. On
+ * a CPU, whose checks take longest, tests/op/op_cpu_passes checks larger levels. */
+static inline bool roofline_is_checked(const lab_t *lab, int log2_n) {
+  return log2_n <= (lab->place == LAB_CUDA ? ROOFLINE_LARGEST_CHECKED : ROOFLINE_SMALLEST);
+}
 
 /** Build the hierarchy of a problem on 2^log2_n cells per side as the solver does. If the level is
  *  small enough to be checked, fused sweeps compute residuals on levels of any size.

@@ -5,6 +5,7 @@
 #include "formulas/index.h"
 #include "lab/roofline.h"
 #include "solver/problem.h"
+#include <math.h>
 
 /* Like lab_seconds, for work that may fail. */
 typedef struct {
@@ -47,6 +48,10 @@ mg_status_t roofline_add(lab_t *lab, const roofline_place_t *place, mg_hierarchy
                    .useful = kernel->bytes,
                    .flops = kernel->flops,
                    .error = error};
+  /* Bytes of a smooth are divided among its steps, and counted once per pass. */
+  const double smooth = 6.0 * fine->store.value_bytes;
+  row.footprint = (double)row.elements *
+                  (kernel->kind == ROOFLINE_SMOOTHS ? smooth : fmin(kernel->bytes, smooth));
   MG_TRY(roofline_begin(place, h));
   lab_t runs = *lab; /* CPU runs take up to some tenths of a second */
   if (lab->place == LAB_CPU && runs.min_runs > 9) runs.min_runs = 9;
@@ -82,14 +87,19 @@ static mg_status_t parse(const lab_t *lab, const roofline_problem_t *p, int log2
   return status == MG_OK ? MG_OK : mg_error(status, "roofline: %s", message);
 }
 
+/* Vectors that kernels of the ladder write, and that the oracle reads (1 / diagonal if alpha
+ * varies). A solve on a CPU does without. */
+static void plan_vectors(mg_plan_t *plan) {
+  plan->level[0].vectors |= 1u << MG_TMP | 1u << MG_DINV;
+  plan->outer[0].vectors |= 1u << MG_TMP;
+}
+
 /* Change a plan for the checks: fused sweeps compute residuals and interpolate on levels where that
- * does not pay, and the level gets vectors that the oracle needs (1 / diagonal if alpha varies). */
+ * does not pay. */
 static void plan_checks(mg_plan_t *plan) {
   plan->level[0].fused_residual = plan->level[0].fused_sweeps > 1;
   /* No sweep of fv4 interpolates. */
   plan->level[0].fused_interpolation = plan->level[0].fused_sweeps > 1 && plan->radius == 1;
-  plan->level[0].vectors |= 1u << MG_TMP | 1u << MG_DINV;
-  plan->outer[0].vectors |= 1u << MG_TMP;
 }
 
 mg_status_t roofline_make(const lab_t *lab, const roofline_place_t *place,
@@ -101,7 +111,8 @@ mg_status_t roofline_make(const lab_t *lab, const roofline_place_t *place,
   mg_status_t status = mg_plan_build(&params, 1, &plan, message, sizeof message);
   if (status != MG_OK) return mg_error(status, "roofline: %s", message);
   plan.outer[0].u_holds = 0; /* kernels use MG_U beside float vectors */
-  if (log2_n <= ROOFLINE_LARGEST_CHECKED) plan_checks(&plan);
+  if (roofline_is_checked(lab, log2_n)) plan_checks(&plan);
+  if (roofline_is_checked(lab, log2_n) || lab->place == LAB_CPU) plan_vectors(&plan);
   MG_TRY(mg_device_choose(&params));
   MG_TRY(mg_hierarchy_create(&params, &plan, h));
   const mg_problem_source_t varying = {.load = load_alpha, .data = (void *)(uintptr_t)place};

@@ -6,14 +6,31 @@ import math
 
 from plots.common import COLORS, LARGEST, MARKERS, figure, plain, save
 from plots.report import read_report
-from toolkit import FileError, UsageError, plural
+from toolkit import FileError, UsageError, need, plural
 
 ROOFLINE = "roofline"
 ARITHMETIC = "arithmetic, double"  # the table of the peak flop rate; others are solver kernels
+# Groups of the solver's kernels by words in their names; the first that matches counts.
+OTHERS = "vector operations"
+GROUPS = (
+    ("smoothers", ("GSRB", "Jacobi", "Chebyshev", "smooth")),
+    ("residuals", ("residual",)),
+    ("transfers between levels", ("restriction", "interpolation", "guess")),
+    ("norms and sums", ("norm", "dot")),
+)
+GROUP_NAMES = [*(group for group, _ in GROUPS), OTHERS]
+MOST_NAMES = 14  # as many as fit next to the picture
+# Places of a number around its point, in points.
+PLACES = tuple(
+    (far * dx, far * dy) for far in (6, 12, 18) for dx, dy in ((0, 1), (1, 0), (0, -1), (-1, 0))
+)
 BAR = 0.17  # inches
+WIDEST = 200.0  # percent of the copy: longest bar of a row in the cache
 WIDTHS = (3.0, 2.0)  # relative widths of the axes for speed and for percent of the copy
 SPEED = "speed, % of the table's fastest row\n(ns per element; speed-up over the first row)"
 BAR_COLUMNS = ["ladder", "table", "variant", "gb_per_s", "of_copy", "ns_per_element", "speed_up"]
+BAR_COLUMNS += ["in_cache"]
+ROW = ("variant", "gb_per_s", "of_copy", "ns", "speed_up")
 NUMBERS = ("gb_per_s", "of_copy", "useful_bytes", "flops", "seconds", "elements", "speed_up")
 
 
@@ -45,7 +62,9 @@ class Bench:
         if values["seconds"] < 1 / LARGEST or values["elements"] < 1.0:
             raise ValueError(f"a row of {values}")
         ns = 1e9 * values["seconds"] / values["elements"]
-        return {"variant": str(row["variant"]), "ns": ns, **values}
+        # Older reports do not know.
+        in_cache = row.get("in_cache", False) is True
+        return {"variant": str(row["variant"]), "ns": ns, "in_cache": in_cache, **values}
 
     def of(self, ladder: str) -> list[tuple[str, list[dict]]]:
         tables = [(title, rows) for name, title, rows in self.tables if name == ladder]
@@ -68,7 +87,7 @@ def is_compared(tables) -> bool:
 def drawn_rows(tables) -> list[list]:
     """Plotted values of tables (ladder, title, rows)."""
     return [
-        [name, title, row["variant"], row["gb_per_s"], row["of_copy"], row["ns"], row["speed_up"]]
+        [name, title, *(row[key] for key in ROW), int(row["in_cache"])]
         for name, title, rows in tables
         for row in rows
     ]
@@ -91,8 +110,12 @@ def draw_bars(fig, cell, tables) -> list:
         fastest = min(row["ns"] for row in rows)
         for row in rows:
             percent = 100.0 * row["of_copy"]
-            axes[-1].barh(at, percent, color=color, height=0.8)
-            axes[-1].text(percent, at, f" {percent:.3g} %", fontsize=6, va="center")
+            # A speed of the cache may be many times that of memory: the bar ends at the edge.
+            shown = min(percent, WIDEST) if row["in_cache"] else percent
+            look = {"alpha": 0.45, "hatch": "////"} if row["in_cache"] else {}
+            said = f" {percent:.3g} %{', in cache' if row['in_cache'] else ''}"
+            axes[-1].barh(at, shown, color=color, height=0.8, **look)
+            axes[-1].text(shown, at, said, fontsize=6, va="center")
             if compared:
                 label = f" {row['ns']:.3g} ns, {row['speed_up']:.3g}x"
                 axes[0].barh(at, 100.0 * fastest / row["ns"], color=color, height=0.8)
@@ -102,7 +125,7 @@ def draw_bars(fig, cell, tables) -> list:
             at -= 1.0
         at -= 1.0
     axes[0].set_yticks(ticks, names, fontsize=7)
-    axes[-1].set_xlim(0.0, 1.25 * axes[-1].get_xlim()[1])  # room for the labels
+    axes[-1].set_xlim(0.0, 1.5 * axes[-1].get_xlim()[1])  # room for the labels
     axes[-1].axvline(100.0, color="0.4", linestyle=":", linewidth=1.2)
     axes[-1].set_xlabel("useful bytes/s,\n% of a copy", fontsize=7)
     if compared:
@@ -128,23 +151,35 @@ def kinds_of(tables: list) -> tuple[list[str], list[str]]:
     return list(dict.fromkeys(k[0] for k in kinds)), list(dict.fromkeys(k[1] for k in kinds))
 
 
-def name_points(ax, points: list[tuple[float, float, str]]) -> None:
-    """Write the names of points above the axes without overlap, each with a line to its point."""
-    low, high = (math.log10(x) for x in ax.get_xlim())
-    at = -math.inf
-    for x, y, name in sorted(points):
-        place = (math.log10(x) - low) / (high - low)
-        at = max(at + 0.018, place)
-        ax.annotate(
-            plain(name),
-            (x, y),
-            (at, 1.01),
-            textcoords="axes fraction",
-            rotation=60,
-            fontsize=5.5,
-            va="bottom",
-            arrowprops={"arrowstyle": "-", "lw": 0.3, "color": "0.6"},
-        )
+def group_of(kernel: str) -> str:
+    """The group of a solver kernel, which has a color of its own."""
+    return next((group for group, words in GROUPS if any(w in kernel for w in words)), OTHERS)
+
+
+def number_points(ax, points: list[tuple[float, float, str]]) -> None:
+    """Write the number of each point next to it, clear of other numbers."""
+    root = ax.figure.figure  # of a panel, too
+    root.draw_without_rendering()  # places the axes
+    agg = need("matplotlib.backends.backend_agg", "matplotlib")
+    renderer, taken = agg.FigureCanvasAgg(root).get_renderer(), []
+    for number, (x, y, _) in enumerate(points, 1):
+        for place in PLACES:
+            text = ax.annotate(
+                str(number),
+                (x, y),
+                place,
+                textcoords="offset points",
+                ha="center",
+                va="center",
+                fontsize=7,
+                fontweight="bold",
+            )
+            box = text.get_window_extent(renderer)
+            if not any(box.overlaps(other) for other in taken):
+                break
+            if place != PLACES[-1]:
+                text.remove()
+        taken.append(box)
 
 
 def arithmetic(bench: Bench) -> list[list]:
@@ -155,41 +190,93 @@ def arithmetic(bench: Bench) -> list[list]:
 
 
 def draw_roof(ax, bench: Bench) -> list[list]:
-    """Draw GFLOP/s against flops per byte below the roofline; return the plotted values."""
+    """Draw GFLOP/s against flops per byte below the roofline; return the plotted values.
+
+    Color: group of the kernel. Marker: operator. Size: number of cells. Hollow: in the cache.
+    The fastest kernels of each group have numbers, on the largest level.
+    """
     drawn, low, high, named = arithmetic(bench), math.inf, 0.0, []
     ceiling = max((row[-1] for row in drawn), default=math.inf)
     tables = [(title, rows) for title, rows in bench.of(ROOFLINE) if title != ARITHMETIC]
     operators, sizes = kinds_of(tables)
     for title, rows in tables:
         operator, size = kind_of(title)
-        rows = [row for row in rows if row["flops"] > 0.0]
-        x = [row["flops"] / row["useful_bytes"] for row in rows]
-        y = [row["gb_per_s"] * i for row, i in zip(rows, x)]
-        low, high = min([low, *x]), max([high, *x])
-        color = COLORS[sizes.index(size) % len(COLORS)]
-        ax.plot(x, y, ls="", ms=5, color=color, marker=MARKERS[operators.index(operator)])
-        if size == sizes[-1]:
-            names = [f"{operator} {row['variant']}" for row in rows]
-            named += zip(x, y, names)
-        drawn += [[title, row["variant"], i, g] for row, i, g in zip(rows, x, y)]
+        for row in rows:
+            if row["flops"] <= 0.0:
+                continue
+            x = row["flops"] / row["useful_bytes"]
+            y = row["gb_per_s"] * x
+            low, high = min(low, x), max(high, x)
+            group = group_of(row["variant"])
+            color = COLORS[GROUP_NAMES.index(group)]
+            ax.plot(
+                x,
+                y,
+                ls="",
+                ms=4.0 + 2.0 * sizes.index(size) / max(len(sizes) - 1, 1),
+                color=color,
+                alpha=1.0 if size == sizes[-1] else 0.45,
+                fillstyle="none" if row["in_cache"] else "full",
+                marker=MARKERS[operators.index(operator) % len(MARKERS)],
+            )
+            if size == sizes[-1]:
+                named.append((group, operator, y, x, row["variant"]))
+            drawn.append([title, row["variant"], x, y])
     corner = ceiling / bench.copy
     span = [0.7 * low, 1.4 * max(high, corner if math.isfinite(corner) else 0.0)]
     roof = [x for x in (span[0], corner, span[1]) if math.isfinite(x)]
     label = "copy bandwidth" + (", peak arithmetic" if math.isfinite(corner) else "")
     ax.plot(roof, [min(bench.copy * x, ceiling) for x in roof], color="black", lw=1.2, label=label)
-    for number, size in enumerate(sizes):
-        ax.plot([], [], ls="", marker="o", color=COLORS[number % len(COLORS)], label=plain(size))
+    for number, group in enumerate(GROUP_NAMES):
+        if any(group == n[0] for n in named):
+            ax.plot([], [], ls="", marker="s", color=COLORS[number], label=group)
     for number, operator in enumerate(operators):
-        ax.plot([], [], ls="", marker=MARKERS[number], color="0.4", label=plain(operator))
+        marker = MARKERS[number % len(MARKERS)]
+        ax.plot([], [], ls="", marker=marker, color="0.4", label=plain(operator))
+    if len(sizes) > 1:
+        ax.plot([], [], ls="", marker="o", ms=6, color="0.4", label=plain(sizes[-1]))
+        ax.plot([], [], ls="", marker="o", ms=4, color="0.7", label="smaller levels")
+    if any(row["in_cache"] for _, rows in tables for row in rows):
+        ax.plot([], [], ls="", marker="o", fillstyle="none", color="0.4", label="in the cache")
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlim(span)
     ax.set_xlabel("flops per useful byte")
     ax.set_ylabel("GFLOP/s")
     ax.grid(True, color="0.88")
-    ax.legend(fontsize=7, loc="lower right")
-    name_points(ax, named)
+    points = main_points(named)
+    look = {"fontsize": 7, "borderaxespad": 0.0}
+    first = ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), **look)
+    for number, (_, _, name) in enumerate(points, 1):
+        ax.plot([], [], ls="", label=f"{number}  {plain(name, 60)}")
+    numbers = ax.get_legend_handles_labels()
+    drawn_so_far = len(numbers[0]) - len(points)
+    ax.legend(
+        *(part[drawn_so_far:] for part in numbers),
+        loc="lower left",
+        bbox_to_anchor=(1.01, 0.0),
+        handlelength=0.0,
+        handletextpad=0.0,
+        **look,
+    )
+    ax.add_artist(first)
+    first.set_clip_on(False)  # otherwise the layout ignores it
+    number_points(ax, points)
     return drawn
+
+
+def main_points(named: list[tuple]) -> list[tuple[float, float, str]]:
+    """Points with names: of each group the fastest kernel of each operator, in flops per second.
+
+    Operators in double precision with a constant alpha only, if there are any.
+    """
+    best: dict = {}
+    plain_ones = [point for point in named if " " not in point[1]]
+    for group, operator, y, x, kernel in plain_ones or named:
+        if group != OTHERS and y > best.get((operator, group), (0.0,))[0]:
+            best[operator, group] = (y, x, f"{operator} {kernel}")
+    order = sorted(best, key=lambda key: (GROUP_NAMES.index(key[1]), key[0]))[:MOST_NAMES]
+    return [(best[key][1], best[key][0], best[key][2]) for key in order]
 
 
 def draw_ladder(args) -> str:

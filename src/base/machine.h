@@ -48,6 +48,10 @@ void mg_machine_limit_threads(void);
 /** Bytes of the last-level cache per CPU that shares it; 0 if unknown. */
 int64_t mg_machine_cache_per_cpu(void);
 
+/** Bytes of the last-level caches that `threads` threads fill, at least one whole cache; 0 if
+ * unknown. A virtual machine may report the cache of its host. */
+int64_t mg_machine_cache(int threads);
+
 /** mg_machine_cache_per_cpu with /sys below the folder `root`. For tests. */
 int64_t mg_machine_cache_per_cpu_in(const char *root);
 

@@ -27,18 +27,34 @@ static int count_cpus(const char *list) {
   return count;
 }
 
-int64_t mg_machine_cache_per_cpu_in(const char *root) {
+/* Bytes of the last cache that CPU 0 shares with *n CPUs, itself included; 0 if unknown. */
+static int64_t last_cache(const char *root, int *n) {
   char line[1024];
-  int64_t share = 0;
+  int64_t bytes = 0;
+  *n = 1;
   for (int index = 0; read_line(root, index, "size", line, sizeof line); index++) {
     long long kib;
     char unit;
     if (sscanf(line, "%lld%c", &kib, &unit) != 2 || unit != 'K' || kib <= 0) continue;
     const int cpus =
         read_line(root, index, "shared_cpu_list", line, sizeof line) ? count_cpus(line) : 0;
-    if (cpus > 0) share = kib * 1024 / cpus; /* caches are listed from the first level on */
+    if (cpus <= 0) continue;
+    bytes = kib * 1024; /* caches are listed from the first level on */
+    *n = cpus;
   }
-  return share;
+  return bytes;
+}
+
+int64_t mg_machine_cache_per_cpu_in(const char *root) {
+  int n;
+  const int64_t bytes = last_cache(root, &n);
+  return bytes / n;
+}
+
+int64_t mg_machine_cache(int threads) {
+  int n;
+  const int64_t one = last_cache("", &n), all = threads * (one / n);
+  return one > all ? one : all;
 }
 
 int64_t mg_machine_cache_per_cpu(void) {

@@ -34,14 +34,15 @@ for device in $(each_device); do
   for ladder in $ladders; do
     # The printed rows of its tables, each of which has a line in the CSV without an error.
     awk -v ladder="$ladder" '/^[a-z]+: / { its = $1 == ladder ":" } its' "$dir/out" >"$dir/tables"
-    rows=$(grep -cE '^.+ +[0-9.]+ +[0-9.]+% +[0-9.]+$' "$dir/tables" || true)
+    rows=$(grep -cE '^.+ +[0-9.]+ +[0-9.]+% +[0-9.]+(  in cache)?$' "$dir/tables" || true)
     test "$rows" -ge 2 || complain "$ladder on $device: $rows rows"
     grep "^$ladder," "$dir/a.csv" >"$dir/rows.csv" || complain "$ladder on $device: not in the CSV"
     test "$(wc -l <"$dir/rows.csv")" -eq "$rows" || complain "$ladder on $device: $rows rows, $(wc -l <"$dir/rows.csv") lines"
     awk -v place="$device" '{
         gsub(/"[^"]*"/, "text"); n = split($0, f, ",")
-        if (n != 19 || f[4] != place || f[15] <= 0 || f[16] < 0 || f[19] != 0) { print; bad = 1 }
+        if (n != 20 || f[4] != place || f[15] <= 0 || f[16] < 0 || f[19] != 0 || f[20] !~ /^[01]$/) { print; bad = 1 }
       } END { exit bad || NR == 0 }' "$dir/rows.csv" || complain "$ladder on $device: wrong CSV"
+    test "$(grep -c '  in cache$' "$dir/tables")" -eq "$(grep -c ',1$' "$dir/rows.csv")" || complain "$ladder: marks differ"
     test "$(awk -F'"' '$2 != before { before = $2; n++ } END { print n }' "$dir/rows.csv")" -eq \
       "$(grep -c "^$ladder: " "$dir/out")" || complain "$ladder on $device: wrong number of tables"
   done
@@ -58,6 +59,11 @@ if test "${HPGMG_SANITIZED:-no}" = no && have_feature OpenMP; then
 fi
 bench 0 --device=cpu --quick --mib=1 copy
 grep -q '^1 ladder, arrays of 1 MiB: about a second$' "$dir/out" || complain "no estimate: $(head -n 3 "$dir/out")"
+# Rows of arrays smaller than the last-level cache say so.
+cache=$(sed -n '1s/.*; last-level cache \([0-9.]*\) MiB$/\1/p' "$dir/out")
+if test -n "$cache" && awk "BEGIN { exit !($cache > 2) }"; then
+  test "$(grep -c '%.* in cache$' "$dir/out")" -ge 5 || complain "1 MiB is not in the cache of $cache MiB: $(cat "$dir/out")"
+fi
 # Progress is shown on a terminal only, never on stdout.
 if script --version 2>/dev/null | grep -q util-linux; then
   on_terminal() { solo script -qec "'$program' --device=cpu --quick --mib=1 $1 >'$dir/out'" "$dir/terminal" >/dev/null; }
@@ -79,7 +85,7 @@ if have_feature jansson; then
   bench 0 --device=cpu --quick --mib=1 --json="$dir/a.json" --csv="$dir/a.csv" copy wide
   is_json "$dir/a.json"
   test "$(grep -c '"variant"' "$dir/a.json")" -eq "$(($(wc -l <"$dir/a.csv") - 1))" || complain 'JSON and CSV have different rows'
-  has_keys "$dir/a.json" array_bytes copy_gb_per_s elements error flops gb_per_s ladder machine moved_bytes name \
+  has_keys "$dir/a.json" array_bytes cache_bytes copy_gb_per_s elements error flops gb_per_s in_cache ladder machine moved_bytes name \
     of_copy place program requested_bytes rows seconds speed_up table tables threads useful_bytes variant version
   fail 3 'cannot be written' --device=cpu --quick --mib=1 --json="$dir/none/a.json" copy
   refuse '--json and --csv both write to' --device=cpu --quick --mib=1 --csv="$dir/a" --json="$dir/../$(basename "$dir")/a" copy

@@ -350,6 +350,28 @@ shows t.svg '1.62x' '% of the table' '% of a copy'
 draw roofline bench.json --data=t.csv -o t.png
 right png t.png 1080 720
 right roofline t.csv bench.json
+# Its texts are inside the picture, and no number of a point covers another one.
+in_python 'labels of the roofline' <<'PY'
+from plots.common import figure
+from plots.ladders import Bench, draw_roof
+fig = figure(9.0, 6.0, 120)
+ax = fig.subplots()
+draw_roof(ax, Bench("bench.json"))
+fig.draw_without_rendering()
+numbers = [text.get_window_extent() for text in ax.texts]
+assert len(numbers) > 2, numbers
+assert not any(a.overlaps(b) for i, a in enumerate(numbers) for b in numbers[:i]), "numbers overlap"
+legends = [a.get_window_extent() for a in ax.get_children() if type(a).__name__ == "Legend"]
+assert len(legends) == 2 and not legends[0].overlaps(legends[1]), "legends overlap"
+box = fig.bbox
+for one in [*numbers, *legends]:
+    assert box.x0 <= one.x0 and one.x1 <= box.x1 and box.y0 <= one.y0 and one.y1 <= box.y1, one
+PY
+# Rows whose arrays fit in the cache are marked.
+sed 's/"in_cache": [a-z]*/"in_cache": true/' bench.json >cached.json
+draw bench cached.json --data=t.csv -o t.svg
+shows t.svg 'in cache' 'in the cache'
+grep -q ',1$' t.csv || complain 'the table does not mark rows in the cache'
 draw bench bench.json --data=t.csv
 n=$(grep -c '"variant"' bench.json)
 grep -q "^bench-bench.png: [0-9]* ladders, $n rows$" said || complain "bench: $(cat said)"
