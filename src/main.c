@@ -7,6 +7,7 @@
 #include "io/report/report.h"
 #include "io/report/report_health.h"
 #include "io/restart.h"
+#include "level/ops.h"
 #include "plan/axes.h"
 #include "run/verify.h"
 #include "solver/problem.h"
@@ -31,7 +32,7 @@ static mg_status_t plan_levels(run_t *r) {
 
 static mg_status_t plan(run_t *r) {
   MG_TRY(mg_input_open(&r->params, &r->input));
-  MG_TRY(mg_comm_agree(mg_axes_set(&r->input.axes, &r->params)));
+  MG_TRY(mg_comm_agree(mg_axes_set(&r->input.grid.axes, &r->params)));
   MG_TRY(r->params.dry_run ? mg_device_resolve(&r->params) : mg_device_choose(&r->params));
   MG_TRY(plan_levels(r));
   MG_TRY(mg_input_check_size(&r->params, &r->plan, &r->input));
@@ -40,15 +41,24 @@ static mg_status_t plan(run_t *r) {
   return MG_OK;
 }
 
+/* A right-hand side of 0 is rarely meant: the files may lack f, or values on sides. */
+static mg_status_t warn_of_zero(mg_level_t *level) {
+  double largest;
+  MG_TRY(mg_max_norm(level, MG_F, MG_NO_VECTOR, &largest));
+  MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
+  if (largest == 0.0)
+    mg_warning("f and all values on sides are 0, so u is constant; give f with --rhs=FILE");
+  return MG_OK;
+}
+
 /* Set up the problem on levels whose allocation began at `start`. */
 static mg_status_t build(run_t *r, double start) {
-  const mg_problem_source_t files = {.load = mg_input_load,
-                                     .data = &r->input,
-                                     .load_wall = mg_input_load_wall,
-                                     .sets_f = r->params.rhs[0] != '\0'};
+  const mg_problem_source_t files = {
+      .load = mg_input_load, .data = &r->input, .load_wall = mg_input_load_wall, .sets_f = true};
   const double allocation = mg_now() - start;
   mg_progress("set-up");
   MG_TRY(mg_problem_set_from(r->h, r->input.n[0] > 0 ? &files : NULL));
+  if (r->input.n[0] > 0) MG_TRY(mg_comm_agree_or_end(warn_of_zero(&r->h->level[0])));
   r->result.seconds_setup = mg_now() - start;
   mg_verbose("set-up: %.3f s, %.3f s of it for memory", r->result.seconds_setup, allocation);
   return mg_restart_check_problem(&r->params, &r->restart, r->input.checksum);
@@ -82,7 +92,7 @@ static mg_status_t run(run_t *r) {
   if (status == MG_OK) status = mg_comm_agree_or_end(solve(r, start));
   if (status >= MG_ERR_DEVICE) return status; /* freeing is collective */
   mg_hierarchy_free(r->h);
-  mg_axes_free(&r->input.axes);
+  mg_axes_free(&r->input.grid.axes);
   mg_device_close();
   return status;
 }
@@ -91,7 +101,7 @@ static mg_status_t run_action(run_t *r, mg_action_t action) {
   if (action == MG_ACTION_RUN && r->params.health[0]) return mg_report_health(&r->params);
   if (action == MG_ACTION_RUN && r->params.dry_run) {
     MG_TRY(plan(r));
-    return mg_report_dry_run(&r->params, &r->plan, r->report.command_line);
+    return mg_report_dry_run(&r->params, &r->plan, &r->input, r->report.command_line);
   }
   if (action == MG_ACTION_RUN && !r->params.print_config) return run(r);
   mg_report_print_info(action, &r->params);

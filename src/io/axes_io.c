@@ -15,6 +15,15 @@ void mg_axis_path(int level, int d, char path[MG_DATA_PATH_MAX]) {
     snprintf(path, MG_DATA_PATH_MAX, "/HPGMG/levels/level_%d/%c", level, "xyz"[d]);
 }
 
+void mg_axis_vtk_path(int d, char path[MG_DATA_PATH_MAX]) {
+  snprintf(path, MG_DATA_PATH_MAX, "/VTKHDF/%cCoordinates", "XYZ"[d]);
+}
+
+/* Name of a path in the list of checksums: grid/x, XCoordinates. */
+static const char *word_of(const char *path) {
+  return strncmp(path, "/VTKHDF/", 8) == 0 ? path + 8 : path + 1;
+}
+
 /* --- dumps ----------------------------------------------------------------------------- */
 
 /* Values of an axis, the same as read back, and checksums of both. */
@@ -63,12 +72,12 @@ static mg_status_t move_coordinates(const mg_hierarchy_t *h, mg_h5_t *file, int 
   const bool points = h->params.dump_centering == MG_CENTERING_POINT;
   const int32_t n = h->plan.level[0].layout.n[d] + (points ? 0 : 1);
   const mg_level_plan_t *level = h->level[0].plan;
-  snprintf(path, sizeof path, "/VTKHDF/%cCoordinates", "XYZ"[d]);
+  mg_axis_vtk_path(d, path);
   for (int32_t i = 0; i < n; i++) {
     const double low = mg_plan_position(level, &h->params, 0, d, i);
     axis->values[i] = points ? 0.5 * (low + mg_plan_position(level, &h->params, 0, d, i + 1)) : low;
   }
-  return move(file, path, strrchr(path, '/') + 1, n, write, axis);
+  return move(file, path, word_of(path), n, write, axis);
 }
 
 mg_status_t mg_axes_dump(const mg_hierarchy_t *h, mg_h5_t *file, bool write) {
@@ -115,27 +124,25 @@ static mg_status_t check(const source_t *in, const char *name, const double *fac
 }
 
 /* Find the checksums of an axis, and whether it is there. */
-static mg_status_t find_axis(const source_t *in, int d, bool *there) {
-  char name[MG_DATA_PATH_MAX], sums[MG_H5_NAME_MAX];
+static mg_status_t find_axis(const source_t *in, const char *name, bool *there) {
+  char sums[MG_H5_NAME_MAX];
   bool has_sums;
-  mg_axis_path(0, d, name);
-  mg_sums_path(name + 1, sums);
+  mg_sums_path(word_of(name), sums);
   MG_TRY(mg_h5_exists(in->file, name, there));
-  return mg_sums_find(in->file, in->list, name + 1, sums, *there, &has_sums);
+  return mg_sums_find(in->file, in->list, word_of(name), sums, *there, &has_sums);
 }
 
-static mg_status_t read_values(const source_t *in, const char *name, int32_t n, double *face) {
-  const int32_t size = n + 1;
+static mg_status_t read_values(const source_t *in, const char *name, int32_t size, double *values) {
   mg_h5_data_t data;
   MG_TRY(mg_h5_data_open_numbers(in->file, name, 1, &size, &data));
-  mg_status_t status = mg_h5_read_planes(in->file, &data, 0, size, face);
+  mg_status_t status = mg_h5_read_planes(in->file, &data, 0, size, values);
   status = mg_status_worst(status, mg_h5_data_close(in->file, &data));
-  return status == MG_OK ? mg_sums_compare(in->file, name + 1, 1, &size, face) : status;
+  return status == MG_OK ? mg_sums_compare(in->file, word_of(name), 1, &size, values) : status;
 }
 
 /* Read one axis; free it if its cells have equal widths. */
 static mg_status_t read_axis(const source_t *in, const char *name, int32_t n, double **face,
-                             double *length) {
+                             double *low, double *length) {
   mg_h5_look_t look;
   MG_TRY(mg_h5_inspect(in->file, name, &look));
   if (look.rank != 1 || look.size[0] != (int64_t)n + 1)
@@ -145,8 +152,9 @@ static mg_status_t read_axis(const source_t *in, const char *name, int32_t n, do
                     in->option, in->path, name, (long long)n + 1, look.rank,
                     (long long)look.size[0]);
   MG_TRY(mg_new(face, (int64_t)n + 1, "positions of faces"));
-  MG_TRY(read_values(in, name, n, *face));
+  MG_TRY(read_values(in, name, n + 1, *face));
   MG_TRY(check(in, name, *face, n));
+  *low = (*face)[0];
   *length = (*face)[n] - (*face)[0];
   if (!mg_axis_is_even(*face, n)) return MG_OK;
   free(*face);
@@ -155,21 +163,34 @@ static mg_status_t read_axis(const source_t *in, const char *name, int32_t n, do
 }
 
 mg_status_t mg_axes_read(mg_h5_t *file, const char *option, const char *path,
-                         const mg_sums_list_t *list, const int32_t n[3], mg_axes_t *axes,
-                         double length[3]) {
+                         const mg_sums_list_t *list, bool vtk, const int32_t n[3], mg_axes_t *axes,
+                         double low[3], double length[3]) {
   const source_t in = {file, option, path, list};
+  char name[3][MG_DATA_PATH_MAX];
   bool there[3];
-  memset(length, 0, 3 * sizeof *length);
-  for (int d = 0; d < 3; d++)
-    MG_TRY(find_axis(&in, d, &there[d]));
-  if (!there[0] && !there[1] && !there[2]) return MG_OK; /* a group of another program */
   for (int d = 0; d < 3; d++) {
-    char name[MG_DATA_PATH_MAX];
-    mg_axis_path(0, d, name);
+    low[d] = length[d] = 0.0;
+    if (vtk)
+      mg_axis_vtk_path(d, name[d]);
+    else
+      mg_axis_path(0, d, name[d]);
+    MG_TRY(find_axis(&in, name[d], &there[d]));
+  }
+  if (!there[0] && !there[1] && !there[2]) return MG_OK;
+  for (int d = 0; d < 3; d++) {
     if (!there[d])
-      return mg_error(MG_ERR_IO, "--%s=%s has no %s; /grid/x, /grid/y and /grid/z are required",
-                      option, path, name);
-    MG_TRY(read_axis(&in, name, n[d], &axes->face[d], &length[d]));
+      return mg_error(MG_ERR_IO, "--%s=%s has no %s; %s, %s and %s are required", option, path,
+                      name[d], name[0], name[1], name[2]);
+    MG_TRY(read_axis(&in, name[d], n[d], &axes->face[d], &low[d], &length[d]));
   }
   return MG_OK;
+}
+
+mg_status_t mg_axes_read_centers(mg_h5_t *file, const mg_sums_list_t *list, int d, int32_t n,
+                                 double *center, bool *there) {
+  const source_t in = {file, "", "", list};
+  char name[MG_DATA_PATH_MAX];
+  mg_axis_vtk_path(d, name);
+  MG_TRY(find_axis(&in, name, there));
+  return *there ? read_values(&in, name, n, center) : MG_OK;
 }

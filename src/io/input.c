@@ -2,13 +2,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/paths.h"
-#include "formulas/index.h"
-#include "io/axes_io.h"
-#include "io/dump.h"
-#include "io/hdf5/h5.h"
-#include "io/stored_sums.h"
-#include "params/params_value.h"
-#include <math.h>
+#include "io/input_parts.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -25,15 +19,8 @@ mg_input_source_t mg_input_rhs(const mg_params_t *p) {
 
 /* --- contents of the files ------------------------------------------------------------- */
 
-/* A file being inspected. */
-typedef struct {
-  const mg_input_source_t *source;
-  mg_h5_t *file;
-  mg_sums_list_t sums;
-} look_t;
-
 /* The version of a dump determines how its checksums are computed; files of users have none. */
-static mg_status_t check_version(const look_t *in) {
+static mg_status_t check_version(const mg_input_look_t *in) {
   bool there;
   int64_t version;
   MG_TRY(mg_h5_exists(in->file, MG_DUMP_OURS, &there));
@@ -45,7 +32,8 @@ static mg_status_t check_version(const look_t *in) {
                   in->source->option, in->source->path, (long long)version, MG_FORMAT_VERSION);
 }
 
-static mg_status_t find_walls(const look_t *in, const char *name, mg_input_place_t *place) {
+static mg_status_t find_walls(const mg_input_look_t *in, const char *name,
+                              mg_input_place_t *place) {
   mg_h5_look_t walls;
   char path[MG_INPUT_PATH_MAX], sums[MG_H5_NAME_MAX];
   snprintf(path, sizeof path, "/HPGMG/walls/%s", name);
@@ -57,22 +45,26 @@ static mg_status_t find_walls(const look_t *in, const char *name, mg_input_place
 }
 
 /* Find a field of cells, which may be stored as point data, as in a dump. */
-static mg_status_t find_field(const look_t *in, int field, mg_input_place_t *place,
+static mg_status_t find_field(const mg_input_look_t *in, int field, mg_input_place_t *place,
                               mg_h5_look_t *look) {
   const char *name = mg_input_names[field];
+  char cells[MG_INPUT_PATH_MAX], points[MG_INPUT_PATH_MAX];
   char sums[MG_H5_NAME_MAX];
+  mg_h5_look_t look_points;
+  snprintf(cells, sizeof cells, "/VTKHDF/CellData/%s", name);
+  snprintf(points, sizeof points, "/VTKHDF/PointData/%s", name);
+  MG_TRY(mg_h5_inspect(in->file, cells, look));
+  MG_TRY(mg_h5_inspect(in->file, points, &look_points));
+  if (look->there && look_points.there)
+    return mg_error(MG_ERR_IO, "--%s=%s has both %s and %s; remove one of them", in->source->option,
+                    in->source->path, cells, points);
+  if (!look->there) *look = look_points;
   snprintf(sums, sizeof sums, "/HPGMG/checksums/level_0/%s", name);
-  snprintf(place->path, sizeof place->path, "/VTKHDF/CellData/%s", name);
-  MG_TRY(mg_h5_inspect(in->file, place->path, look));
-  if (!look->there) {
-    snprintf(place->path, sizeof place->path, "/VTKHDF/PointData/%s", name);
-    MG_TRY(mg_h5_inspect(in->file, place->path, look));
-  }
   MG_TRY(mg_sums_find(in->file, &in->sums, name, sums, look->there, &place->has_checksums));
-  if (!look->there) {
-    place->path[0] = '\0';
-    return MG_OK;
-  }
+  if (!look->there) return MG_OK;
+  memcpy(place->path, look_points.there ? points : cells, sizeof place->path);
+  MG_TRY(mg_input_find_gaps(in->file, in->source->option, in->source->path, place->path,
+                            &place->gaps));
   place->is_float = look->type == MG_H5_FLOAT;
   if (field < MG_INPUT_BETA_I || field > MG_INPUT_BETA_K) return MG_OK;
   return find_walls(in, name, place);
@@ -102,65 +94,64 @@ static mg_status_t take_size(const mg_input_source_t *source, const mg_input_pla
                   mg_grid(input->n).text);
 }
 
-static bool states_widths(const mg_input_t *input) {
-  return input->h[0] > 0.0 || input->length[0] > 0.0;
+static bool has_points(const mg_input_place_t *place) {
+  return strncmp(place->path, "/VTKHDF/PointData", strlen("/VTKHDF/PointData")) == 0;
 }
 
-/* Widths of the cells, if the file states them. */
-static mg_status_t take_widths(const look_t *in, mg_input_t *input) {
-  bool there;
-  double h[3];
-  MG_TRY(mg_h5_exists(in->file, "/VTKHDF", &there));
-  if (there) MG_TRY(mg_h5_has_attribute(in->file, "/VTKHDF", "Spacing", &there));
-  if (!there) return MG_OK;
-  MG_TRY(mg_h5_get_doubles(in->file, "/VTKHDF", "Spacing", h, 3));
-  for (int d = 0; d < 3; d++)
-    if (!(h[d] > 0.0) || !isfinite(h[d])) return MG_OK; /* of a program that ignores it */
-  memcpy(input->h, h, sizeof h);
+/* Cells and points in one file would be on two grids. */
+static mg_status_t check_centering(const mg_input_look_t *in,
+                                   const mg_input_place_t *place[MG_N_INPUTS], bool *points) {
+  const mg_input_place_t *first = NULL;
+  *points = false;
+  for (int field = 0; field < MG_N_INPUTS; field++) {
+    if (!place[field]) continue;
+    if (first && has_points(first) != has_points(place[field]))
+      return mg_error(MG_ERR_IO, "--%s=%s has %s, but %s; store both as CellData or PointData",
+                      in->source->option, in->source->path, first->path, place[field]->path);
+    first = place[field];
+  }
+  *points = first && has_points(first);
   return MG_OK;
 }
 
-/* Whether some axis is stretched. */
-static bool has_stretched(const mg_axes_t *axes) {
-  return axes->face[0] || axes->face[1] || axes->face[2];
-}
-
-/* Positions of faces, if the file states them. */
-static mg_status_t take_axes(const look_t *in, mg_input_t *input) {
-  const mg_input_source_t *source = in->source;
-  double length[3];
-  MG_TRY(mg_axes_read(in->file, source->option, source->path, &in->sums, input->n, &input->axes,
-                      length));
-  for (int d = 0; d < 3 && length[0] > 0.0; d++)
-    if (has_stretched(&input->axes))
-      input->length[d] = length[d];
-    else
-      input->h[d] = length[d] / input->n[d];
-  return MG_OK;
-}
-
+/* Find the fields of the source, and note which others the file has. */
 static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source,
                                const mg_params_t *params, mg_input_t *input) {
-  const bool from_before = input->n[0] > 0;
-  look_t in = {.source = source, .file = file};
+  const bool from_before = input->n[0] > 0, is_rhs = source->from == MG_INPUT_F;
+  const mg_input_place_t *read[MG_N_INPUTS] = {NULL};
+  mg_input_look_t in = {.source = source, .file = file};
+  bool points;
+  MG_TRY(mg_input_check_names(&in));
   MG_TRY(check_version(&in));
   MG_TRY(mg_sums_list_read(file, &in.sums));
-  input->has_checksums[source->from == MG_INPUT_F] = in.sums.words[0] != '\0';
-  for (int field = source->from; field < source->end; field++) {
-    mg_input_place_t *place = &input->place[field];
+  input->has_checksums[is_rhs] = in.sums.words[0] != '\0';
+  for (int field = 0; field < MG_N_INPUTS; field++) {
+    const bool own = field >= source->from && field < source->end;
+    mg_input_place_t other = {.path = ""}, *place = own ? &input->place[field] : &other;
     mg_h5_look_t look;
     MG_TRY(find_field(&in, field, place, &look));
-    if (look.there) MG_TRY(take_size(source, place, &look, from_before, input));
+    if (place->path[0] == '\0') continue;
+    input->held[is_rhs] |= 1u << field;
+    if (!own) continue;
+    read[field] = place;
+    MG_TRY(take_size(source, place, &look, from_before, input));
   }
-  if (input->n[0] > 0) MG_TRY(take_axes(&in, input));
-  if (!states_widths(input)) MG_TRY(take_widths(&in, input));
-  if (input->n[0] == 0 || source->from != MG_INPUT_F) return MG_OK;
-  return mg_input_find_walls(file, &in.sums, params, input);
+  MG_TRY(check_centering(&in, read, &points));
+  for (int d = 0; d < 3; d++)
+    for (int side = 0; side < 2; side++) {
+      bool there;
+      MG_TRY(mg_h5_exists(file, mg_input_wall_path(d, side), &there));
+      if (there) input->held[is_rhs] |= MG_INPUT_BOUNDARY;
+    }
+  if (input->n[0] == 0) return MG_OK;
+  MG_TRY(mg_input_find_grid(&in, points, input));
+  return is_rhs ? mg_input_find_walls(file, &in.sums, params, input) : MG_OK;
 }
 
 /* Check that a problem has one kind of beta, and all of its components. */
 static mg_status_t check_fields(mg_h5_t *file, const mg_input_source_t *source,
                                 const mg_input_t *input) {
+  const bool is_rhs = source->from == MG_INPUT_F;
   int n = 0, faces = 0;
   char held[300];
   for (int field = source->from; field < source->end; field++) {
@@ -168,11 +159,11 @@ static mg_status_t check_fields(mg_h5_t *file, const mg_input_source_t *source,
     n += there;
     faces += there && field >= MG_INPUT_BETA_I && field <= MG_INPUT_BETA_K;
   }
-  if (n == 0) {
+  /* Values of sides alone are a problem if the other file gives the size. */
+  if (n == 0 && !(is_rhs && input->held[1] & MG_INPUT_BOUNDARY && input->n[0] > 0)) {
     mg_h5_name_datasets(file, held, (int)sizeof held);
-    return mg_error(
-        MG_ERR_IO, "--%s=%s has no %s in /VTKHDF/CellData; %s", source->option, source->path,
-        source->from == MG_INPUT_F ? "f" : "alpha, beta, beta_i, beta_j or beta_k", held);
+    return mg_error(MG_ERR_IO, "--%s=%s has no %s in /VTKHDF/CellData; %s", source->option,
+                    source->path, is_rhs ? "f" : "alpha, beta, beta_i, beta_j or beta_k", held);
   }
   if (faces != 0 && faces != 3)
     return mg_error(MG_ERR_IO,
@@ -199,87 +190,79 @@ static mg_status_t look_into(const mg_input_source_t *source, const mg_params_t 
   return mg_status_worst(status, mg_h5_close(file));
 }
 
-static bool has_walls(const mg_input_t *input) {
+bool mg_input_has_walls(const mg_input_t *input) {
   bool any = false;
   for (int d = 0; d < 3; d++)
     any = any || input->wall[d][0] || input->wall[d][1];
   return any;
 }
 
-/* Whether a grid is a cube of cubic cells, as far as the file states their widths. */
-static bool is_cube_of_cubes(const mg_input_t *input) {
-  const double *h = input->h, tolerance = 1e-6 * h[0];
-  return mg_is_cube(input->n) && fabs(h[1] - h[0]) <= tolerance && fabs(h[2] - h[0]) <= tolerance;
-}
+/* --- fields of the other option -------------------------------------------------------- */
 
-/* Whether the files are solved in boxes, as the unit cube. The width of their cells is ignored
- * then. */
-static bool is_unit_cube(const mg_params_t *params, const mg_input_t *input) {
-  int64_t below, above;
-  mg_plan_nearest_sizes(input->n[0], &below, &above);
-  return !mg_params_has_cells(params) && input->length[0] == 0.0 && !has_walls(input) &&
-         is_cube_of_cubes(input) && below == input->n[0];
-}
+#define BETAS                                                                                      \
+  (1u << MG_INPUT_BETA | 1u << MG_INPUT_BETA_I | 1u << MG_INPUT_BETA_J | 1u << MG_INPUT_BETA_K)
 
-static double width(const mg_input_t *input, int d, int32_t cell) {
-  const double *face = input->axes.face[d];
-  if (face) return face[cell + 1] - face[cell];
-  return input->length[d] > 0.0 ? input->length[d] / input->n[d] : input->h[d];
-}
+/* Datasets that are one part of a problem, and the option whose file has it. */
+typedef struct {
+  unsigned bits;
+  const char *name;
+  bool is_rhs;
+} part_t;
+static const part_t parts[] = {{1u << MG_INPUT_ALPHA, "alpha", false},
+                               {BETAS, "beta", false},
+                               {1u << MG_INPUT_F, "f", true},
+                               {MG_INPUT_BOUNDARY, "/boundary", true}};
 
-/* Check that both files state the same widths, unless options or the unit cube replace them. */
-static mg_status_t compare_widths(const mg_params_t *params, const mg_input_t *first,
-                                  const mg_input_t *second) {
-  const bool is_stretched = first->length[0] > 0.0 || second->length[0] > 0.0;
-  const bool has_options = params->log2_box_dim != 0 || params->boxes_per_rank != 0 ||
-                           params->spacing[0] > 0.0 || params->length[0] > 0.0;
-  if (!states_widths(first) || !states_widths(second)) return MG_OK;
-  if (!is_stretched && has_options) return MG_OK;
-  if (is_unit_cube(params, first) && is_unit_cube(params, second)) return MG_OK;
-  for (int d = 0; d < 3; d++)
-    for (int32_t cell = 0; cell < first->n[d]; cell++) {
-      const double a = width(first, d, cell), b = width(second, d, cell);
-      const char axis = "xyz"[d];
-      if (fabs(a - b) > 1e-6 * a)
-        return mg_error(MG_ERR_IO,
-                        "cell %d in %c has width %.9g in --coefficients=%s, but %.9g in --rhs=%s; "
-                        "make Spacing or /grid of both files equal, or remove that of one",
-                        (int)cell, axis, a, params->coefficients, b, params->rhs);
-    }
+/* If both options name files, each file gives its own parts. A part that only the other file has
+ * would be ignored. */
+static mg_status_t check_parts(const mg_params_t *params, mg_input_t *input) {
+  char a[MG_REAL_PATH_MAX], b[MG_REAL_PATH_MAX];
+  mg_path_resolve(params->coefficients, a);
+  mg_path_resolve(params->rhs, b);
+  if (a[0] == '\0' || b[0] == '\0' || strcmp(a, b) == 0) return MG_OK;
+  for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
+    const part_t *part = &parts[p];
+    const unsigned other = input->held[!part->is_rhs] & part->bits;
+    if (other && !(input->held[part->is_rhs] & part->bits))
+      return mg_error(MG_ERR_USAGE,
+                      "--%s=%s has %s, but %s is read from --%s=%s, which has none; move it there, "
+                      "or remove it",
+                      part->is_rhs ? "coefficients" : "rhs",
+                      part->is_rhs ? params->coefficients : params->rhs, part->name, part->name,
+                      part->is_rhs ? "rhs" : "coefficients",
+                      part->is_rhs ? params->rhs : params->coefficients);
+    input->unused[!part->is_rhs] |= other;
+  }
   return MG_OK;
 }
 
-/* Widths are those of the first file that states them. */
-static mg_status_t look_into_all(const mg_params_t *params, mg_input_t *input) {
+/* --- both files ------------------------------------------------------------------------ */
+
+mg_status_t mg_input_look(const mg_params_t *params, mg_input_t *input) {
   const mg_input_source_t coefficients = mg_input_coefficients(params), rhs = mg_input_rhs(params);
   *input = (mg_input_t){0};
   if (coefficients.path[0] != '\0') MG_TRY(look_into(&coefficients, params, input));
   if (rhs.path[0] == '\0') return MG_OK;
-  const mg_input_t first = *input;
-  input->axes = (mg_axes_t){{NULL}};
-  memset(input->h, 0, sizeof input->h);
-  memset(input->length, 0, sizeof input->length);
+  mg_input_grid_t first = input->grid;
+  memset(&input->grid, 0, sizeof input->grid);
   mg_status_t status = look_into(&rhs, params, input);
-  if (status == MG_OK) status = compare_widths(params, &first, input);
-  if (!states_widths(&first)) return status;
-  mg_axes_free(&input->axes);
-  input->axes = first.axes;
-  memcpy(input->h, first.h, sizeof input->h);
-  memcpy(input->length, first.length, sizeof input->length);
-  return status;
+  if (status == MG_OK) status = mg_input_join_grids(params, input->n, &first, &input->grid);
+  if (status != MG_OK) mg_axes_free(&input->grid.axes);
+  input->grid = first;
+  return status == MG_OK ? check_parts(params, input) : status;
 }
 
 /* Send rank 0's axes to all ranks. */
 static mg_status_t share_axes(mg_input_t *input) {
   for (int d = 0; d < 3; d++) {
-    double *face = mg_comm_is_root() ? input->axes.face[d] : NULL;
-    const bool there = input->axes.face[d] != NULL;
-    input->axes.face[d] = face;
+    double *face = mg_comm_is_root() ? input->grid.axes.face[d] : NULL;
+    const bool there = input->grid.axes.face[d] != NULL;
+    input->grid.axes.face[d] = face;
     if (!there) continue;
     MG_TRY(mg_comm_agree(
         face ? MG_OK
-             : mg_new(&input->axes.face[d], (int64_t)input->n[d] + 1, "positions of faces")));
-    MG_TRY(mg_comm_broadcast(mg_comm_world(), input->axes.face[d],
+             : mg_new(&input->grid.axes.face[d], (int64_t)input->n[d] + 1, "positions of faces")));
+    MG_TRY(mg_comm_broadcast(mg_comm_world(), input->grid.axes.face[d],
                              ((size_t)input->n[d] + 1) * sizeof(double)));
   }
   return MG_OK;
@@ -288,8 +271,8 @@ static mg_status_t share_axes(mg_input_t *input) {
 /* Options cannot change the axes of a file, and values on sides require --cells. */
 static mg_status_t check_options(const mg_params_t *params, const mg_input_t *input) {
   const double *stretch = params->stretch;
-  const bool has_axes = input->length[0] > 0.0, has_cells = mg_params_has_cells(params);
-  const char *option = (has_axes || has_walls(input)) && !has_cells               ? "LOG2_BOX_DIM"
+  const bool has_axes = input->grid.length[0] > 0.0, has_cells = mg_params_has_cells(params);
+  const char *option = (has_axes || mg_input_has_walls(input)) && !has_cells      ? "LOG2_BOX_DIM"
                        : !has_axes                                                ? NULL
                        : stretch[0] > 0.0 || stretch[1] > 0.0 || stretch[2] > 0.0 ? "--stretch"
                        : params->spacing[0] > 0.0                                 ? "--spacing"
@@ -303,13 +286,24 @@ static mg_status_t check_options(const mg_params_t *params, const mg_input_t *in
 mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input) {
   *input = (mg_input_t){0};
   if (!mg_params_has_files(params)) return MG_OK;
-  MG_TRY(MG_ON_ROOT(look_into_all(params, input)));
+  MG_TRY(MG_ON_ROOT(mg_input_look(params, input)));
   MG_TRY(mg_comm_broadcast(mg_comm_world(), input, sizeof *input));
   MG_TRY(share_axes(input));
   memcpy(params->side_varies, input->wall, sizeof params->side_varies);
   MG_TRY(check_options(params, input));
+  MG_TRY(mg_input_check_domain(params, input));
+  memcpy(params->origin, input->grid.origin, sizeof params->origin);
   if (input->place[MG_INPUT_ALPHA].path[0]) params->alpha_varies = true;
   return MG_OK;
+}
+
+const char *mg_input_origin(const mg_params_t *params, const mg_input_t *input,
+                            mg_input_field_t field) {
+  const bool faces = field == MG_INPUT_BETA && input->place[MG_INPUT_BETA_I].path[0];
+  if (faces || input->place[field].path[0]) return "file";
+  if (field == MG_INPUT_ALPHA) return params->equation == MG_EQUATION_HELMHOLTZ ? "constant 1" : "";
+  if (!mg_params_has_files(params)) return "built-in";
+  return field == MG_INPUT_F ? "constant 0" : "constant 1";
 }
 
 bool mg_input_has_checksums(const mg_input_t *input, const mg_input_source_t *source) {
@@ -334,95 +328,4 @@ mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan
                                               : "LOG2_BOX_DIM and BOXES_PER_RANK give",
                   mg_grid(n).text, source.option, source.path, mg_grid(input->n).text,
                   mg_params_has_cells(params) ? "it" : "them");
-}
-
-/* --- settings -------------------------------------------------------------------------- */
-
-/* A grid that is no cube of boxes. */
-static void add_cells(mg_settings_t *list, const mg_input_t *input, const mg_params_t *params) {
-  char text[128];
-  snprintf(text, sizeof text, "%dx%dx%d", (int)input->n[0], (int)input->n[1], (int)input->n[2]);
-  mg_settings_add(list, "cells", text, true);
-  if (input->length[0] > 0.0) {
-    const mg_params_t of_file = {.length = {input->length[0], input->length[1], input->length[2]}};
-    mg_option_format(mg_option_find("lengths"), &of_file, text, (int)sizeof text);
-    mg_settings_add(list, "lengths", text, true);
-    return;
-  }
-  snprintf(text, sizeof text, "%.17g,%.17g,%.17g", input->h[0], input->h[1], input->h[2]);
-  if (input->h[0] > 0.0 && params->length[0] == 0.0) mg_settings_add(list, "spacing", text, false);
-}
-
-/* Use the largest possible boxes. Box size affects results only where fv4's wall formulas fall
- * back. */
-static mg_status_t add_size(mg_settings_t *list, const mg_input_source_t *source,
-                            const mg_input_t *input, const mg_params_t *params, char *message,
-                            int message_size) {
-  const int64_t cells = input->n[0];
-  const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
-  int64_t box = cells & -cells, boxes;
-  int log2_box_dim;
-  if (params->log2_box_dim != 0 || params->boxes_per_rank != 0) return MG_OK;
-  if (!is_unit_cube(params, input)) {
-    add_cells(list, input, params);
-    return MG_OK;
-  }
-  if (box > MG_MAX_BOX_DIM) box = MG_MAX_BOX_DIM;
-  if (!mg_plan_find_boxes(cells, box, ranks, &log2_box_dim, &boxes)) {
-    snprintf(message, (size_t)message_size,
-             "--%s=%.150s has %lld^3 cells, too few for %lld ranks; use fewer ranks",
-             source->option, source->path, (long long)cells, (long long)ranks);
-    return MG_ERR_USAGE;
-  }
-  mg_settings_add_integer(list, "log2-box-dim", log2_box_dim);
-  mg_settings_add_integer(list, "boxes-per-rank", boxes);
-  return MG_OK;
-}
-
-static mg_status_t settings_of(const mg_input_source_t *source, const mg_params_t *params,
-                               mg_settings_t *list, mg_input_t *input, char *message,
-                               int message_size) {
-  message[0] = '\0'; /* errors in the file have been logged */
-  if (!mg_h5_available()) {
-    snprintf(message, (size_t)message_size,
-             "--%s requires a build with HDF5; install libhdf5-openmpi-dev (or libhdf5-dev) and "
-             "reconfigure",
-             source->option);
-    return MG_ERR_USAGE;
-  }
-  const bool is_rhs = source->from == MG_INPUT_F;
-  mg_status_t status = is_rhs ? look_into_all(params, input) : look_into(source, params, input);
-  /* The size may depend on both files: the second one adds it, unless the first is binding. */
-  if (status == MG_OK && (is_rhs || params->rhs[0] == '\0' || input->length[0] > 0.0))
-    status = add_size(list, source, input, params, message, message_size);
-  mg_axes_free(&input->axes);
-  return status;
-}
-
-mg_status_t mg_input_coefficients_settings(const mg_params_t *params,
-                                           mg_setting_t settings[MG_MAX_SETTINGS], int *n,
-                                           char *message, int message_size) {
-  const mg_input_source_t source = mg_input_coefficients(params);
-  mg_settings_t list = {settings, 0};
-  mg_input_t input = {0};
-  MG_TRY(settings_of(&source, params, &list, &input, message, message_size));
-  if (input.place[MG_INPUT_ALPHA].path[0]) mg_settings_add(&list, "equation", "helmholtz", true);
-  /* Defaults that converge for jumping coefficients: symmetric, with P0 and without the
-   * quadratic wall formula. */
-  mg_settings_add(&list, "operator", "7pt", false);
-  mg_settings_add(&list, "smoother", "chebyshev", false);
-  mg_settings_add(&list, "krylov", "cg", false);
-  mg_settings_add(&list, "cycle", "v", false);
-  *n = list.n;
-  return MG_OK;
-}
-
-mg_status_t mg_input_rhs_settings(const mg_params_t *params, mg_setting_t settings[MG_MAX_SETTINGS],
-                                  int *n, char *message, int message_size) {
-  const mg_input_source_t source = mg_input_rhs(params);
-  mg_settings_t list = {settings, 0};
-  mg_input_t input = {0};
-  const mg_status_t status = settings_of(&source, params, &list, &input, message, message_size);
-  *n = list.n;
-  return status;
 }

@@ -34,6 +34,20 @@ typedef struct {
 mg_input_source_t mg_input_coefficients(const mg_params_t *params);
 mg_input_source_t mg_input_rhs(const mg_params_t *params);
 
+/** Values of a dataset that stand for missing ones, by the conventions of netCDF and NumPy. */
+typedef struct {
+  double missing[8]; /**< NaN beyond the last */
+  double valid[2];   /**< smallest and largest valid value */
+} mg_input_gaps_t;
+
+/** Is a value missing? */
+static inline bool mg_input_is_missing(const mg_input_gaps_t *gaps, double value) {
+  bool missing = value < gaps->valid[0] || value > gaps->valid[1];
+  for (int i = 0; i < 8; i++)
+    missing = missing || value == gaps->missing[i];
+  return missing;
+}
+
 /** Location and storage of one field. */
 typedef struct {
   char path[MG_INPUT_PATH_MAX]; /**< within the file; "" if absent */
@@ -41,24 +55,37 @@ typedef struct {
   bool has_checksums;      /**< one per plane */
   bool has_walls;          /**< face betas only: the file has the upper-wall faces */
   bool has_wall_checksums; /**< one per row of these faces */
+  mg_input_gaps_t gaps;
 } mg_input_place_t;
+
+/** What files state about the grid. */
+typedef struct {
+  double h[3];      /**< widths of cells; 0 if none are stated, or with `length` */
+  mg_axes_t axes;   /**< positions of faces of stretched axes */
+  double length[3]; /**< of the domain if some axis is stretched; otherwise 0 */
+  double origin[3]; /**< position of the domain's low corner */
+  bool has_origin;
+} mg_input_grid_t;
+
+/** Bit of /boundary in mg_input_t.held and .unused; those of fields are 1 << mg_input_field_t. */
+#define MG_INPUT_BOUNDARY (1u << MG_N_INPUTS)
 
 /** Contents of the files of --coefficients and --rhs. */
 typedef struct {
-  int32_t n[3];     /**< cells in i, j, k; 0 without files */
-  double h[3];      /**< widths that a file states; 0 if none does, or with `length` */
-  mg_axes_t axes;   /**< of a file with /grid: its axes that are stretched */
-  double length[3]; /**< of the domain of such a file if some axis is stretched; otherwise 0 */
+  int32_t n[3]; /**< cells in i, j, k; 0 without files */
+  mg_input_grid_t grid;
   mg_input_place_t place[MG_N_INPUTS];
   bool has_checksums[2]; /**< --coefficients, --rhs: of all that is read from the file */
   bool wall[3][2];       /**< sides whose conditions have values in the --rhs file */
   int64_t checksum;      /**< of all loaded values */
   double beta[2];        /**< smallest and largest beta; 0 if none was loaded */
+  unsigned held[2];      /**< what the files of --coefficients and --rhs hold: bits */
+  unsigned unused[2];    /**< and what is not read, because the other file has it too */
 } mg_input_t;
 
 /** Settings that the files of --coefficients and --rhs imply for other options, for
- *  mg_params_parse_with. If both are named, the size is among those of the --rhs file, unless the
- *  --coefficients file has stretched axes. Called by one rank. */
+ *  mg_params_parse_with. If one of the options is named alone, its file is also that of the other
+ *  if it has such fields. Called by one rank. */
 MG_MUST_CHECK mg_status_t mg_input_coefficients_settings(const mg_params_t *params,
                                                          mg_setting_t settings[MG_MAX_SETTINGS],
                                                          int *n, char *message, int message_size);
@@ -67,10 +94,10 @@ MG_MUST_CHECK mg_status_t mg_input_rhs_settings(const mg_params_t *params,
                                                 char *message, int message_size);
 
 /** Inspect the files before planning, and record in params whether alpha varies. Collective over
- *  the world. input->axes is for mg_axes_set, and freed with mg_axes_free.
+ *  the world. input->grid.axes is for mg_axes_set, and freed with mg_axes_free.
  *  @param[out] input  `cells` is 0 if no file was named
  *  @return MG_OK, MG_ERR_IO (also if the files differ in widths), MG_ERR_USAGE (they differ in
- *          size), the same on every rank */
+ *          size, or options contradict them), the same on every rank */
 MG_MUST_CHECK mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input);
 
 /** Check that the plan's grid matches the files. Called by every rank; rank 0 logs the error.
@@ -88,6 +115,12 @@ MG_MUST_CHECK mg_status_t mg_input_find_walls(mg_h5_t *file, const mg_sums_list_
 /** Callback `load_wall` of a problem's source (problem.h), with the input as its data. The values
  *  count towards `checksum`. */
 MG_MUST_CHECK mg_status_t mg_input_load_wall(void *input, mg_hierarchy_t *h, int d, int side);
+
+/** Origin of a field of the problem: "built-in", "file", "constant 1" or "constant 0"; "" if
+ *  the equation has none.
+ *  @param[in] field  MG_INPUT_ALPHA, MG_INPUT_BETA (of any kind) or MG_INPUT_F */
+const char *mg_input_origin(const mg_params_t *params, const mg_input_t *input,
+                            mg_input_field_t field);
 
 /** Whether checksums cover all that is read from a source's file. */
 bool mg_input_has_checksums(const mg_input_t *input, const mg_input_source_t *source);

@@ -53,6 +53,7 @@ static int64_t wall_size(const field_t *f, int d, int32_t n[2]) {
 }
 
 static bool is_allowed(const field_t *f, double value) {
+  if (mg_input_is_missing(&f->place->gaps, value)) return false;
   if (f->is_signed) return fabs(value) <= MG_MAX_VALUE;
   return (value >= MG_MIN_VALUE && value <= MG_MAX_VALUE) || (f->may_be_0 && value == 0.0);
 }
@@ -84,6 +85,7 @@ static void blame(field_t *f, const double *cells, int64_t n, int32_t row, int32
 /* n values in rows; they are a plane of cells, or a wall behind it. */
 static void check_values(field_t *f, const double *cells, int64_t n, int32_t row, int32_t plane,
                          bool wall) {
+  const mg_input_gaps_t *gaps = &f->place->gaps;
   const double lowest = f->is_signed ? -MG_MAX_VALUE : MG_MIN_VALUE;
   const double other = f->may_be_0 ? 0.0 : lowest;                   /* one more allowed value */
   const double least = f->closed[0] || f->closed[1] ? DBL_MIN : 0.0; /* skips closed faces */
@@ -95,6 +97,7 @@ static void check_values(field_t *f, const double *cells, int64_t n, int32_t row
     smallest = size < smallest && size >= least ? size : smallest;
     largest = size > largest ? size : largest;
     bad += !((cells[c] >= lowest && cells[c] <= MG_MAX_VALUE) || cells[c] == other); /* NaN too */
+    bad += mg_input_is_missing(gaps, cells[c]);
   }
   f->smallest = smallest;
   f->largest = largest;
@@ -136,9 +139,11 @@ static mg_status_t judge(const field_t *f) {
              i);
   return mg_error(MG_ERR_IO, "--%s=%s: %s has %s %s; it must be %s", f->option, f->file_path,
                   f->name, value, place,
-                  f->is_signed  ? "finite and at most 1e60 in magnitude"
-                  : f->may_be_0 ? "0 or from 1e-60 to 1e60"
-                                : "from 1e-60 to 1e60");
+                  mg_input_is_missing(&f->place->gaps, f->bad_value)
+                      ? "a number; this one marks a missing value (netCDF, NumPy)"
+                  : f->is_signed ? "finite and at most 1e60 in magnitude"
+                  : f->may_be_0  ? "0 or from 1e-60 to 1e60"
+                                 : "from 1e-60 to 1e60");
 }
 
 static void check_planes(field_t *f, const mg_slab_t *slab) {
@@ -421,6 +426,30 @@ static mg_status_t load_source(const mg_input_source_t *source, mg_hierarchy_t *
   return mg_status_worst(status, mg_comm_agree(mg_h5_close(file)));
 }
 
+/* beta = 1 on all faces. */
+static mg_status_t fill_beta(mg_hierarchy_t *h) {
+  double *wall;
+  mg_level_t *level = &h->level[0];
+  const int64_t faces = mg_boundary_faces_max(level);
+  MG_TRY(mg_comm_agree(mg_new(&wall, faces, "input planes")));
+  mg_status_t status = MG_OK;
+  for (int d = 0; d < 3 && status == MG_OK; d++) {
+    for (int64_t i = 0; i < faces; i++)
+      wall[i] = mg_comm_is_root() ? 1.0 : 0.0;
+    status = mg_fill(level, MG_BETA_I + d, 1.0);
+    if (status == MG_OK) status = close_faces(&(field_t){.h = h}, d, wall);
+  }
+  free(wall);
+  return status;
+}
+
+/* With a file, nothing is built in: fields that no file has are constants. alpha is 1 already. */
+static mg_status_t fill_others(mg_hierarchy_t *h, const mg_input_t *input) {
+  const mg_input_place_t *place = input->place;
+  if (!place[MG_INPUT_BETA].path[0] && !place[MG_INPUT_BETA_I].path[0]) MG_TRY(fill_beta(h));
+  return place[MG_INPUT_F].path[0] ? MG_OK : mg_fill(&h->level[0], MG_F, 0.0);
+}
+
 /* Checksum of all that defines the problem beside the files' fields and boundary values: its
  * conditions, and the widths that the files state, even if an option replaces them. */
 static uint64_t checksum_of_problem(const mg_params_t *p, const mg_input_t *input) {
@@ -428,8 +457,8 @@ static uint64_t checksum_of_problem(const mg_params_t *p, const mg_input_t *inpu
   int n = 3;
   for (int d = 0; d < 3; d++) {
     value[n++] = p->length[d];
-    value[n++] = input->h[d];
-    value[n++] = input->length[d];
+    value[n++] = input->grid.h[d];
+    value[n++] = input->grid.length[d];
     for (int side = 0; side < 2; side++) {
       const mg_condition_t *c = &p->condition[d][side];
       const bool used = !mg_params_is_periodic(p, d);
@@ -441,8 +470,9 @@ static uint64_t checksum_of_problem(const mg_params_t *p, const mg_input_t *inpu
   }
   uint64_t sum = mg_checksum_doubles(value, n, UINT64_C(1) << 31);
   for (int d = 0; d < 3; d++)
-    if (input->axes.face[d])
-      sum += (uint64_t)(2 * d + 3) * mg_checksum_doubles(input->axes.face[d], input->n[d] + 1, 0);
+    if (input->grid.axes.face[d])
+      sum +=
+          (uint64_t)(2 * d + 3) * mg_checksum_doubles(input->grid.axes.face[d], input->n[d] + 1, 0);
   return sum;
 }
 
@@ -451,6 +481,7 @@ mg_status_t mg_input_load(void *data, mg_hierarchy_t *h) {
   const mg_input_source_t source[] = {mg_input_coefficients(&h->params), mg_input_rhs(&h->params)};
   input->checksum = (int64_t)checksum_of_problem(&h->params, input);
   input->beta[0] = input->beta[1] = 0.0;
+  MG_TRY(fill_others(h, input));
   for (int s = 0; s < 2; s++)
     if (source[s].path[0]) MG_TRY(load_source(&source[s], h, input));
   return MG_OK;

@@ -5,7 +5,7 @@
 #include "io/checksum.h"
 #include "io/field_io.h"
 #include "io/hdf5/h5.h"
-#include "io/input.h"
+#include "io/input_parts.h"
 #include "level/ops.h"
 #include <math.h>
 #include <stdio.h>
@@ -57,15 +57,17 @@ mg_status_t mg_input_find_walls(mg_h5_t *file, const mg_sums_list_t *list,
   return MG_OK;
 }
 
-static mg_status_t check(const mg_params_t *params, const char *name, const double *values,
-                         const int32_t n[2]) {
+static mg_status_t check(const mg_params_t *params, const char *name, const mg_input_gaps_t *gaps,
+                         const double *values, const int32_t n[2]) {
   for (int64_t at = 0; at < (int64_t)n[0] * n[1]; at++)
-    if (!(fabs(values[at]) <= 1e60))
+    if (!(fabs(values[at]) <= 1e60) || mg_input_is_missing(gaps, values[at]))
       return mg_error(MG_ERR_IO,
                       "--rhs=%s: %s has %g at [%lld][%lld]; it must be finite and at most 1e60 in "
-                      "magnitude",
-                      params->rhs, name, values[at], (long long)(at / n[0]),
-                      (long long)(at % n[0]));
+                      "magnitude%s",
+                      params->rhs, name, values[at], (long long)(at / n[0]), (long long)(at % n[0]),
+                      mg_input_is_missing(gaps, values[at])
+                          ? "; this one marks a missing value (netCDF, NumPy)"
+                          : "");
   return MG_OK;
 }
 
@@ -74,15 +76,17 @@ static mg_status_t read_values(const mg_params_t *params, const char *name, cons
                                double *values) {
   mg_h5_t *file;
   mg_h5_data_t data;
+  mg_input_gaps_t gaps;
   MG_TRY(mg_h5_open_alone("rhs", params->rhs, &file));
-  mg_status_t status = mg_h5_data_open_numbers(file, name, 2, n, &data);
+  mg_status_t status = mg_input_find_gaps(file, "rhs", params->rhs, name, &gaps);
+  if (status == MG_OK) status = mg_h5_data_open_numbers(file, name, 2, n, &data);
   if (status == MG_OK) {
     status = mg_h5_read_planes(file, &data, 0, n[1], values);
     status = mg_status_worst(status, mg_h5_data_close(file, &data));
   }
   if (status == MG_OK) status = mg_sums_compare(file, name + 1, 2, n, values);
   status = mg_status_worst(status, mg_h5_close(file));
-  return status == MG_OK ? check(params, name, values, n) : status;
+  return status == MG_OK ? check(params, name, &gaps, values, n) : status;
 }
 
 mg_status_t mg_input_load_wall(void *data, mg_hierarchy_t *h, int d, int side) {

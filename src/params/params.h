@@ -32,6 +32,7 @@ typedef struct {
   int32_t cells[3];       /**< cells of the finest grid in i, j, k; 0: a cube of boxes */
   double spacing[3];      /**< widths of a cell, if given with --spacing; otherwise 0 */
   double length[3];       /**< of the domain in each direction; used with `cells` */
+  double origin[3];       /**< not an option: position of the domain's low corner, by files */
   double stretch[3];      /**< B of axes stretched by tanh (--stretch); 0: not */
   double mean;            /**< of u, if the problem determines u only up to a constant */
   const double *face[3];  /**< not an option: positions of the faces of a stretched axis, one more

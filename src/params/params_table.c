@@ -172,12 +172,16 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "coefficients", IN(PROBLEM), PATH(coefficients),
     .help = "HDF5 file in dump layout with alpha, beta or both. beta is either a cell field, "
             "averaged harmonically onto the faces, or beta_i, beta_j and beta_k on the lower "
-            "faces of each cell. The file sets the grid size. Defaults change to --operator=7pt "
+            "faces of each cell. Without --rhs, the file is also that of --rhs if it has f or "
+            "/boundary. With a file nothing is built in: beta = 1, alpha = 1 and f = 0 where no "
+            "file gives them. The file sets the grid. Defaults change to --operator=7pt "
             "--smoother=chebyshev --krylov=cg --cycle=v --rtol=1e-8 --max-cycles=200 --warmup=0 "
             "--min-solves=1 --min-time=0."},
   [MG_OPT_RHS] = {
     .name = "rhs", IN(PROBLEM), PATH(rhs),
-    .help = "HDF5 file in dump layout with the right-hand side f. The file sets the grid size. "
+    .help = "HDF5 file in dump layout with the right-hand side f, and values on sides in "
+            "/boundary. Without --coefficients, the file is also that of --coefficients if it has "
+            "alpha or beta. Fields that no file gives and the grid: as with --coefficients. "
             "Defaults change to --rtol=1e-8 --max-cycles=200 --warmup=0 --min-solves=1 "
             "--min-time=0."},
   [MG_OPT_SMOOTHER] = {

@@ -42,8 +42,9 @@ if "$PYTHON" -c 'import h5py' 2>/dev/null; then
 import h5py
 with h5py.File("rough.hdf") as rough, h5py.File("alpha.hdf", "w") as file:
     file["VTKHDF/CellData/alpha"] = rough["VTKHDF/CellData/beta"][...]
+    file["VTKHDF/CellData/f"] = rough["VTKHDF/CellData/f"][...]
 END
-  ok 1 --coefficients=alpha.hdf --quiet --dump=with_alpha.hdf --dump-fields=alpha,beta_i,beta_j,beta_k
+  ok 1 --coefficients=alpha.hdf --quiet --dump=with_alpha.hdf --dump-fields=f,alpha,beta_i,beta_j,beta_k
   kind 'coefficients with alpha' with_alpha.hdf --coefficients=with_alpha.hdf
   # Problems on 6x5x4 cells with boundary values: with positions of faces, or with Spacing and upper walls. The format
   # of HDF5 before 1.8 has no checksums of metadata.

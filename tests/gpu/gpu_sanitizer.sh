@@ -33,7 +33,7 @@ fi
 for log2 in 4 5; do
   if command -v h5copy >/dev/null &&
     solo "$HPGMG_FV" $log2 8 --verify-only --quiet --device=cpu --dump="$dir/alpha$log2.hdf" \
-      --dump-fields=beta_i,beta_j,beta_k,dinv 2>/dev/null; then
+      --dump-fields=f,beta_i,beta_j,beta_k,dinv 2>/dev/null; then
     h5copy -i "$dir/alpha$log2.hdf" -o "$dir/alpha$log2.hdf" -s /VTKHDF/CellData/dinv -d /VTKHDF/CellData/alpha
   fi
 done

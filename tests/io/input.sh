@@ -33,22 +33,23 @@ norms() {
 # --- the built-in problem read from a dump ---
 
 same_as_built_in() {
-  local problem=$1 given=--coefficients=$dir/a.hdf
+  local problem=$1 format=%s
   rm -f "$dir"/*.hdf
   # shellcheck disable=SC2086 # words
   set -- $problem --smoother=gsrb --krylov=none --cycle=f --rtol=1e-30 --max-cycles=2 --verify-only --device=cpu
   run 1 4 8 "$@" --csv="$dir/want.csv" --dump="$dir/a.hdf" --dump-fields=all
-  # With a = 0 and periodic boundaries the mean of f is subtracted; doing so twice would round.
-  case $problem in *dirichlet* | *helmholtz*) given="$given --rhs=$dir/a.hdf" ;; esac
+  # With a = 0 and periodic boundaries the mean of f is subtracted; doing so twice rounds.
+  case $problem in *dirichlet* | *helmholtz*) ;; *) format=%.6e ;; esac
   for how in '1 4 8' '3 4 3' '2 4 4'; do
     # shellcheck disable=SC2086 # words
     set -- ${how%% *} ${how#* } $problem --smoother=gsrb --krylov=none --cycle=f --rtol=1e-30 --max-cycles=2 \
-      --verify-only $given --csv="$dir/got.csv"
+      --verify-only --coefficients="$dir/a.hdf" --csv="$dir/got.csv"
     if test "$1" -gt 1 && ! have_mpi; then continue; fi
     for device in $(each_device); do
       run "$@" --device="$device"
       checks=$((checks + 1))
-      test "$(norms "$dir/got.csv")" = "$(norms "$dir/want.csv")" ||
+      # shellcheck disable=SC2046,SC2059 # words
+      test "$(printf "$format " $(norms "$dir/got.csv"))" = "$(printf "$format " $(norms "$dir/want.csv"))" ||
         complain "$problem from a dump, $how, $device: $(norms "$dir/got.csv"), not $(norms "$dir/want.csv")"
     done
   done
@@ -93,7 +94,7 @@ cells "$dir/rough.hdf" beta '32 32 32' "$jumps"
 cells "$dir/rhs.hdf" f '32 32 32' 'c % 17 - 8'
 ok 1 --coefficients="$dir/rough.hdf" --rhs="$dir/rhs.hdf" --dump="$dir/u1.hdf" --csv="$dir/1.csv"
 grep -q '^VERIFICATION: PASSED' "$dir/out" || complain 'a rough field is not solved'
-grep -qxF "  problem   beta from $dir/rough.hdf (no checksums)" "$dir/out" || complain 'the report does not name the coefficients'
+grep -qxF "  problem   beta from $dir/rough.hdf (no checksums), f from $dir/rhs.hdf (no checksums)" "$dir/out" || complain 'the report does not name the coefficients'
 awk -F, 'NR == 2 && !($14 < 1e-8) { exit 1 }' "$dir/1.csv" || complain 'the residual is above 1e-8'
 if have_mpi; then
   ok 2 --coefficients="$dir/rough.hdf" --rhs="$dir/rhs.hdf" --dump="$dir/u2.hdf" --csv="$dir/2.csv"
@@ -101,23 +102,23 @@ if have_mpi; then
   h5diff "$dir/u1.hdf" "$dir/u2.hdf" /VTKHDF >"$dir/diff" 2>&1 || complain 'two ranks dump different fields'
 fi
 for smoother in symgs gsrb; do
-  ok 1 --coefficients="$dir/rough.hdf" --smoother=$smoother
+  ok 1 --coefficients="$dir/rough.hdf" --rhs="$dir/rhs.hdf" --smoother=$smoother
 done
 # With alpha, from integers; --rhs alone; twice the beta gives half the solution.
 cells "$dir/alpha.hdf" beta '32 32 32' "$jumps"
 cells "$dir/alpha.hdf" alpha '32 32 32' '(c * 7919) % 1000' IN
-ok 1 --coefficients="$dir/alpha.hdf" --dump="$dir/a.hdf" --dump-fields=all
+run 1 --coefficients="$dir/alpha.hdf" --dump="$dir/a.hdf" --dump-fields=all
+grep -q 'warning: f and all values on sides are 0, so u is constant; give f' "$dir/err" || complain "no warning of f = 0"
 grep -q 'helmholtz' "$dir/out" || complain 'an alpha is not the Helmholtz equation'
-assumes='warning   the built-in f assumes alpha = 1, not the alpha of the file; give f with --rhs=FILE'
-grep -q "$assumes" "$dir/out" || complain 'no warning that the built-in f has alpha = 1'
-for options in --rhs="$dir/rhs.hdf" '--operator=fv2 --cycle=f'; do
-  # shellcheck disable=SC2086 # words
-  ok 1 --coefficients="$dir/alpha.hdf" $options
-  if grep -q "$assumes" "$dir/out"; then complain "a warning about alpha = 1 with $options"; fi
-done
+grep -qxF "  problem   beta from $dir/alpha.hdf (no checksums), f constant 0, alpha from $dir/alpha.hdf (no checksums)" "$dir/out" ||
+  complain "the problem line: $(grep problem "$dir/out")"
 h5dump -H "$dir/a.hdf" | grep -q '"alpha"' || complain 'the dump of all fields has no alpha'
 ok 1 --rhs="$dir/rhs.hdf"
+grep -qxF "  problem   beta constant 1, f from $dir/rhs.hdf (no checksums)" "$dir/out" || complain 'beta of --rhs alone is not 1'
 ok 1 4 8 --coefficients="$dir/rough.hdf" --dry-run
+grep -qxF "  problem   beta from $dir/rough.hdf (no checksums), f constant 0" "$dir/out" || complain 'the dry run has another problem'
+ok 1 4 1 --verify-only --equation=helmholtz
+grep -qxF '  problem   beta built-in, f built-in, alpha constant 1' "$dir/out" || complain 'the built-in problem is not named'
 ok 1 --coefficients="$dir/rough.hdf" --rhs="$dir/rhs.hdf" --boundary=periodic --quiet
 # A constant f with a constant alpha gives a constant u: with alpha, no mean is subtracted.
 cells "$dir/three.hdf" alpha '16 16 16' 2
@@ -140,8 +141,10 @@ checks=$((checks + 1))
 grep -q '^VERIFICATION: PASSED' "$dir/out" || complain "f with a large mean: $(tail -n 3 "$dir/out")"
 cells "$dir/one.hdf.1" beta '16 16 16' 1
 cells "$dir/one.hdf.2" beta '16 16 16' 2
+cells "$dir/one.hdf.f" f '16 16 16' 1
+one_f=--rhs=$dir/one.hdf.f
 for n in 1 2; do
-  ok 1 --coefficients="$dir/one.hdf.$n" --dump="$dir/b$n.hdf" --csv="$dir/$n.csv"
+  ok 1 --coefficients="$dir/one.hdf.$n" "$one_f" --dump="$dir/b$n.hdf" --csv="$dir/$n.csv"
   h5dump -d /VTKHDF/CellData/u -y -w 1 -m '%.17g' "$dir/b$n.hdf" | sed -n 's/^ *\(-\{0,1\}[0-9][0-9.e+-]*\),\{0,1\}$/\1/p' >"$dir/u$n"
 done
 test "$(wc -l <"$dir/u1")" -eq 4096 || complain 'u is not 16^3 values'
@@ -164,7 +167,7 @@ same_with_alpha() {
 if have_cuda; then
   for size in '7 1' '5 8'; do
     # shellcheck disable=SC2086 # words
-    ok 1 $size --verify-only --device=cpu --dump="$dir/large.hdf" --dump-fields=beta_i,beta_j,beta_k,dinv
+    ok 1 $size --verify-only --device=cpu --dump="$dir/large.hdf" --dump-fields=f,beta_i,beta_j,beta_k,dinv
     h5copy -i "$dir/large.hdf" -o "$dir/large.hdf" -s /VTKHDF/CellData/dinv -d /VTKHDF/CellData/alpha
     for operator in fv2 fv4 7pt; do
       for smoother in gsrb chebyshev jacobi l1jacobi; do
@@ -194,7 +197,7 @@ cells "$dir/other.hdf" beta '32 32 32' 3
 expect 3 'belongs to a different problem than .*other.hdf.*: the checksums differ' 1 --restart="$dir/r.hdf" --coefficients="$dir/other.hdf"
 run 1 4 8 --verify-only --dump="$dir/built-in.hdf"
 expect 3 'belongs to a different problem than .*other.hdf.*: the checksums differ' 1 --restart="$dir/built-in.hdf" \
-  --coefficients="$dir/other.hdf" --operator=fv2
+  --coefficients="$dir/other.hdf" --operator=fv2 --quiet
 
 # --- bad files ---
 
@@ -242,7 +245,7 @@ offset=$(LC_ALL=C grep -obUaP '\x78\x01' "$dir/gzip.hdf" | head -n 1 | cut -d: -
 cp "$dir/gzip.hdf" "$dir/broken.hdf"
 printf '\377%.0s' {1..200} | dd of="$dir/broken.hdf" bs=1 seek=$((offset + 50)) conv=notrunc 2>/dev/null
 for ranks in $(rank_counts 4); do
-  ok "$ranks" --coefficients="$dir/gzip.hdf"
+  ok "$ranks" --coefficients="$dir/gzip.hdf" "$one_f"
   expect 3 '--coefficients=.*: /VTKHDF/CellData/beta needs filter 32513 \(.*\), which this HDF5 library lacks' "$ranks" \
     --coefficients="$dir/filter.hdf"
   expect 3 'beta has compact storage; .*h5repack -l CONTI' "$ranks" --coefficients="$dir/compact.hdf"
@@ -270,7 +273,7 @@ h5py.File(sys.argv[1], "w")["VTKHDF/CellData/" + sys.argv[2]] = values' "$dir/ba
   expect 3 'max.f. is 1e-310; it must be 0 or at least 1e-60' 1 --rhs="$dir/bad.hdf"
   for value in 1e-60 1e60; do
     ones beta ... $value
-    ok 1 --coefficients="$dir/bad.hdf"
+    ok 1 --coefficients="$dir/bad.hdf" "$one_f"
     ones f ... $value
     ok 1 --rhs="$dir/bad.hdf"
   done
@@ -296,7 +299,7 @@ with h5py.File(sys.argv[1], "w") as file:
     expect 2 'spacing cannot be combined with a file that has /grid' "$ranks" --rhs="$dir/bad.hdf" --spacing=1,1,1
   done
   expect 2 'stretch cannot be combined with a file that has /grid' 1 --rhs="$dir/bad.hdf" --stretch=x:tanh:1
-  expect 2 'lengths is 1,2,3, but --rhs=.* requires 2,2,2' 1 --rhs="$dir/bad.hdf" --lengths=1,2,3
+  expect 2 'the domain is 1 x 2 x 3 by --lengths, but 2 x 2 x 2 by the widths of cells in' 1 --rhs="$dir/bad.hdf" --lengths=1,2,3
   expect 2 'has /boundary/x_low, but the side is periodic' 1 --rhs="$dir/bad.hdf" --boundary=periodic
   expect 2 'the value 3 for a side whose values --rhs=.* has in /boundary/x_low' 1 --rhs="$dir/bad.hdf" --boundary=dirichlet:3
   for bad in 'file["grid/z"][3] = 0.5@grid/z\[3\] is 0.5 after 0.5; positions of faces must be finite and ascend' \
@@ -308,7 +311,7 @@ with h5py.File(sys.argv[1], "w") as file:
     domain "${bad%%@*}"
     expect 3 "${bad#*@}" 1 --rhs="$dir/bad.hdf"
   done
-  # If both files state widths, they must be equal. Options replace those of cells of equal widths.
+  # If both files state widths, they must be equal, and options may not contradict them.
   pair=$dir/pair
   mkdir "$pair"
   # widths NAME STATEMENTS: such a file.
@@ -326,7 +329,7 @@ with h5py.File(sys.argv[1], "w") as file:
   widths bare "del file['grid']"
   spacing equal '0.5, 1 / 3, 0.25'
   spacing other '0.5, 0.5, 0.25'
-  for names in 'even equal' 'equal even' 'stretched moved' 'stretched bare' 'bare stretched' 'bare equal'; do
+  for names in 'even equal' 'equal even' 'stretched bare' 'bare stretched' 'bare equal'; do
     ok 1 --coefficients="$pair/${names% *}.hdf" --rhs="$pair/${names#* }.hdf" --print-config
     grep -qxE 'lengths = 2,2,2|spacing = 0.5,0.3333333333333333,0.25' "$dir/out" || complain "widths of $names: $(cat "$dir/out")"
     ok 1 --coefficients="$pair/${names% *}.hdf" --rhs="$pair/${names#* }.hdf"
@@ -341,11 +344,18 @@ with h5py.File(sys.argv[1], "w") as file:
         "$ranks" "$one" "$other"
     done
   done
-  ok 1 --coefficients="$pair/equal.hdf" --rhs="$pair/other.hdf" --spacing=1,1,1
-  ok 1 --coefficients="$pair/equal.hdf" --rhs="$pair/other.hdf" --lengths=1,1,1
+  expect 3 'the domain begins at z = 0 in --coefficients=.*, but at 1 in --rhs=' 1 --coefficients="$pair/stretched.hdf" \
+    --rhs="$pair/moved.hdf"
+  ok 1 --coefficients="$pair/equal.hdf" --lengths=2,2,2.0000001
+  for options in lengths=1,1,1 spacing=0.25,0.16666666666666666,0.125; do
+    expect 2 "the domain is 1 x 1 x 1 by --${options%=*}, but 2 x 2 x 2 by the widths of cells in .*equal.hdf; drop one" 1 \
+      --coefficients="$pair/equal.hdf" --$options
+  done
+  expect 2 'stretch cannot be combined with .*equal.hdf, which states the widths of cells' 1 --coefficients="$pair/equal.hdf" \
+    --stretch=z:tanh:2
   expect 2 'spacing cannot be combined with a file that has /grid' 1 --coefficients="$pair/stretched.hdf" \
     --rhs="$pair/bare.hdf" --spacing=1,1,1
-  # Cubes of 16^3 cubic cells of any width are the unit cube, unless the other file has more than cubic cells.
+  # Cubes of 16^3 cells are solved in boxes if they are the unit cube, as far as files state it.
   cube() {
     domain "del file['VTKHDF'], file['grid'], file['boundary']
 file['VTKHDF/CellData/f'] = file['VTKHDF/CellData/beta'] = np.ones((16, 16, 16))
@@ -357,14 +367,19 @@ $2"
   cube ones "file['VTKHDF'].attrs['Spacing'] = [1, 1, 1]" # integers
   cube flat "file['VTKHDF'].attrs['Spacing'] = [1, 1, 0.5]"
   cube sides "file['boundary/x_low'] = np.ones((16, 16))"
-  for names in 'unit ones:log2-box-dim = 4' 'bare flat:spacing = 1,1,0.5' 'ones sides:spacing = 1,1,1' \
-    'sides ones:log2-box-dim = 4' 'bare sides:cells = 16x16x16'; do
+  for names in 'unit bare:log2-box-dim = 4' 'bare unit:log2-box-dim = 4' 'bare flat:spacing = 1,1,0.5' 'ones sides:spacing = 1,1,1' \
+    'bare sides:cells = 16x16x16'; do
     read -r coefficients rhs <<<"${names%:*}"
     ok 1 --coefficients="$pair/$coefficients.hdf" --rhs="$pair/$rhs.hdf" --print-config
     grep -qxF "${names#*:}" "$dir/out" || complain "not ${names#*:} with $names"
     ok 1 --coefficients="$pair/$coefficients.hdf" --rhs="$pair/$rhs.hdf"
   done
   expect 3 'cell 0 in z has width 1 in --coefficients=.*, but 0.5 in --rhs=' 1 --coefficients="$pair/ones.hdf" --rhs="$pair/flat.hdf"
+  expect 3 'cell 0 in x has width 0.0625 in --coefficients=.*, but 1 in --rhs=' 1 --coefficients="$pair/unit.hdf" --rhs="$pair/ones.hdf"
+  expect 2 'the domain is 1 x 1 x 1 by LOG2_BOX_DIM and BOXES_PER_RANK .*, but 16 x 16 x 16 by the widths of cells in' 1 4 1 \
+    --rhs="$pair/ones.hdf"
+  expect 2 'sides.hdf has /boundary, but /boundary is read from --rhs=.*, which has none; move it there' 1 \
+    --coefficients="$pair/sides.hdf" --rhs="$pair/ones.hdf"
   cube two "file['VTKHDF'].attrs['Spacing'] = [1, 1]"
   expect 3 'Spacing must be 3 numbers' 1 --rhs="$pair/two.hdf"
   # A cube with values on sides is solved as with --cells.
@@ -382,7 +397,7 @@ cells "$dir/bad.hdf" f '16 16 16' 'c == 257 ? "-nan" : c'
 expect 3 'f has nan in plane 1, at \[1\]\[0\]\[1\]; it must be finite and at most 1e60 in magnitude' 1 --rhs="$dir/bad.hdf"
 rm -f "$dir/bad.hdf"
 cells "$dir/bad.hdf" alpha '16 16 16' 0
-ok 1 --coefficients="$dir/bad.hdf"
+ok 1 --coefficients="$dir/bad.hdf" "$one_f"
 expect 3 'alpha is 0 in all cells; without Dirichlet walls, remove alpha' 1 --coefficients="$dir/bad.hdf" --boundary=periodic
 # In dumps, beta is 0 on faces with Neumann's condition.
 closed=neumann,neumann,dirichlet,neumann,neumann,dirichlet
@@ -398,7 +413,7 @@ cells "$dir/bad.hdf" beta_i '16 16 16' 1
 expect 3 'has 1 of beta_i, beta_j and beta_k; all three are required' 1 --coefficients="$dir/bad.hdf"
 cells "$dir/bad.hdf" beta_j '16 16 16' 1
 cells "$dir/bad.hdf" beta_k '16 16 16' 1
-ok 1 --coefficients="$dir/bad.hdf"
+ok 1 --coefficients="$dir/bad.hdf" "$one_f"
 cells "$dir/bad.hdf" beta '16 16 16' 1
 expect 3 'has both cell beta and face beta_i, beta_j, beta_k' 1 --coefficients="$dir/bad.hdf"
 cells "$dir/flat.hdf" beta '16 16 8' 1
@@ -411,15 +426,15 @@ cells "$dir/sizes.hdf" alpha '16 16 16' 1
 cells "$dir/sizes.hdf" beta '32 32 32' 1
 expect 3 'beta has 32\^3 cells, but other fields have 16\^3; use one size' 1 --coefficients="$dir/sizes.hdf"
 cells "$dir/small.hdf" beta '8 8 8' 1
-ok 1 --coefficients="$dir/small.hdf"
+ok 1 --coefficients="$dir/small.hdf" --quiet
 cells "$dir/odd.hdf" f '24 24 24' 1
 ok 1 --rhs="$dir/odd.hdf"
 cells "$dir/48.hdf" f '48 48 48' c
 ok 1 --rhs="$dir/48.hdf"
 # With f = 0, also from a file, norms are absolute.
 cells "$dir/zero.hdf" f '16 16 16' 0
-ok 1 --rhs="$dir/zero.hdf" --dump="$dir/zero.dump.hdf"
-ok 1 --restart="$dir/zero.dump.hdf"
+ok 1 --rhs="$dir/zero.hdf" --dump="$dir/zero.dump.hdf" --quiet
+ok 1 --restart="$dir/zero.dump.hdf" --quiet
 expect 2 '--restart=.* give 32\^3 cells, but --rhs=.*48.hdf has 48\^3; use files of one grid size' 1 \
   --restart="$dir/built-in.hdf" --rhs="$dir/48.hdf"
 expect 2 'f has 48\^3 cells, but other fields have 32\^3; use one size' 1 --rhs="$dir/48.hdf" --coefficients="$dir/moved.hdf"
@@ -439,6 +454,101 @@ cp "$dir/d.hdf" "$dir/flipped.hdf"
 offset=$(h5dump -p -H -d /VTKHDF/CellData/f "$dir/d.hdf" | sed -n 's/.*OFFSET \([0-9]*\).*/\1/p')
 printf '\001' | dd of="$dir/flipped.hdf" bs=1 seek=$((offset + 70000)) conv=notrunc 2>/dev/null
 expect 3 'plane 8 of f is damaged: its checksum does not match' 1 --rhs="$dir/flipped.hdf"
+
+# --- what a file says counts ---
+
+if "$PYTHON" -c 'import h5py, numpy' 2>/dev/null; then
+  # made SHAPE STATEMENTS: f = beta = 1 on such cells, then Python with `file` and its group `vtk`.
+  made() {
+    rm -f "$dir/bad.hdf"
+    "$PYTHON" -c 'import sys, h5py, numpy as np
+with h5py.File(sys.argv[1], "w") as file:
+    shape = eval(sys.argv[2])
+    file["VTKHDF/CellData/f"] = np.ones(shape)
+    file["VTKHDF/CellData/beta"] = np.ones(shape)
+    vtk = file["VTKHDF"]
+    exec(sys.argv[3])' "$dir/bad.hdf" "$1" "$2"
+  }
+  # largest WANT OPTION...: max u of a solve of bad.hdf.
+  largest() {
+    local want=$1
+    shift
+    ok 1 "$@" --rtol=1e-11 --dump="$dir/u.hdf"
+    "$PYTHON" -c 'import sys, h5py
+u = abs(h5py.File(sys.argv[1])["VTKHDF/CellData/u"][...]).max()
+sys.exit(f"max u is {u}" if abs(u / float(sys.argv[2]) - 1) > 1e-6 else 0)' "$dir/u.hdf" "$want" 2>"$dir/why" ||
+      complain "$*: $(cat "$dir/why"), not $want"
+  }
+  # Widths, in boxes or not.
+  tenfold='vtk.attrs["Spacing"] = [10.0, 10.0, 10.0]'
+  made '(32, 32, 32)' "$tenfold"
+  largest 5747.645036 --rhs="$dir/bad.hdf"
+  made '(32, 32, 32)' 'for axis in "xyz": file["grid/" + axis] = np.arange(33) * 10.0'
+  largest 5747.645036 --coefficients="$dir/bad.hdf"
+  made '(32, 32, 32)' ''
+  largest 0.05612934606 --rhs="$dir/bad.hdf"
+  # Faces of VTK's RectilinearGrid.
+  faces='vtk.attrs["Type"] = np.bytes_("RectilinearGrid")
+vtk["XCoordinates"] = [0.0, 1, 3, 6, 10, 15]; vtk["YCoordinates"] = [0, 2, 4, 6]; vtk["ZCoordinates"] = [0, 1, 2, 4, 8]'
+  made '(4, 3, 5)' "$faces"
+  largest 3.338156383 --rhs="$dir/bad.hdf"
+  # With --rhs alone beta is 1, or that of the file.
+  made '(16, 16, 16)' 'x = np.sin(2 * np.pi * (np.arange(16) + 0.5) / 16)
+file["VTKHDF/CellData/f"][...] = x[:, None, None] * x[:, None] * x; del file["VTKHDF/CellData/beta"]'
+  largest 0.008058895225 --rhs="$dir/bad.hdf"
+  largest 0.008069175394 --rhs="$dir/bad.hdf" --operator=7pt
+  # What nothing would read, and what contradicts the fields or each other.
+  while IFS='@' read -r statements pattern; do
+    made '(4, 3, 5)' "$statements"
+    expect 3 "$pattern" 1 --rhs="$dir/bad.hdf"
+  done <<'END'
+file["boundary/zlow"] = 1@unknown name 'zlow' in /boundary; did you mean z_low\?
+file["grid/X"] = np.arange(6.0)@unknown name 'X' in /grid; did you mean x\?
+vtk["CellData/Alpha"] = np.ones((4, 3, 5))@unknown name 'Alpha' in /VTKHDF/CellData; did you mean alpha\?
+vtk["PointData/betta"] = np.ones((4, 3, 5))@unknown name 'betta' in /VTKHDF/PointData; did you mean beta\?
+file["Boundary/z_low"] = np.ones((3, 5))@unknown name 'Boundary' in /; did you mean boundary\?
+vtk.attrs["spacing"] = [1.0, 1, 1]@unknown attribute 'spacing' in /VTKHDF; did you mean Spacing\?
+vtk["PointData/f"] = np.ones((4, 3, 5))@has both /VTKHDF/CellData/f and /VTKHDF/PointData/f; remove one
+vtk["PointData/alpha"] = np.ones((4, 3, 5))@has /VTKHDF/PointData/alpha, but /VTKHDF/CellData/beta; store both
+vtk.attrs["WholeExtent"] = [0, 5, 0, 3, 0, 5]@WholeExtent of /VTKHDF states 6 points in z, but the fields have 5
+vtk.attrs["Dimensions"] = [6, 3, 5]@Dimensions of /VTKHDF states 3 points in y, but the fields have 4
+vtk.attrs["Direction"] = [0.0, 1, 0, 1, 0, 0, 0, 0, 1]@Direction of /VTKHDF turns or mirrors the axes
+vtk.attrs["Spacing"] = [1.0, 0.0, 1.0]@Spacing of /VTKHDF is 0 in y; it must be finite and above 0
+vtk.attrs["Spacing"] = [1.0, 1.0, -1.0]@Spacing of /VTKHDF is -1 in z; it must be finite
+vtk.attrs["Spacing"] = [np.nan, 1.0, 1.0]@Spacing of /VTKHDF is -?nan in x; it must be finite
+vtk.attrs["Origin"] = [0.0, np.inf, 0.0]@Origin of /VTKHDF is inf in y; it must be finite
+vtk.attrs["Type"] = "UnstructuredGrid"@has the Type UnstructuredGrid; only ImageData and RectilinearGrid can be read
+vtk.attrs["Type"] = np.bytes_("RectilinearGrid")@has the Type RectilinearGrid, but no XCoordinates
+vtk["XCoordinates"] = np.arange(6.0)@has no /VTKHDF/YCoordinates; /VTKHDF/XCoordinates, /VTKHDF/YCoordinates and
+vtk["CellData/f"][1, 2, 3] = 9.969209968386869e36@f has 9.96921e\+36 in plane 1, at \[1\]\[2\]\[3\]; it must be a number; this one marks a missing
+vtk["CellData/f"][3, 0, 0] = np.float32(1e20)@f has 1e\+20 in plane 3, at \[3\]\[0\]\[0\]; it must be a number; this one marks
+vtk["CellData/f"][0, 1, 0] = -99; vtk["CellData/f"].attrs["_FillValue"] = np.float32(-99)@f has -99 in plane 0, at \[0\]\[1\]\[0\]
+vtk["CellData/beta"].attrs["missing_value"] = 1@beta has 1 in plane 0, at \[0\]\[0\]\[0\]; it must be a number
+vtk["CellData/f"].attrs["valid_range"] = [2.0, 3.0]@f has 1 in plane 0, at \[0\]\[0\]\[0\]; it must be a number
+vtk["CellData/f"].attrs["scale_factor"] = 0.1@/VTKHDF/CellData/f is packed \(attribute scale_factor\); write its values without packing
+vtk["CellData/beta"].attrs["add_offset"] = 3@/VTKHDF/CellData/beta is packed \(attribute add_offset\)
+END
+  made '(4, 3, 5)' "$faces
+for axis, name in zip('xyz', 'XYZ'): file['grid/' + axis] = vtk[name + 'Coordinates'][...]
+file['grid/x'][2] = 3.5"
+  expect 3 'cell 1 in x has width 2.5 by /grid or XCoordinates, but 2 by XCoordinates, YCoordinates, ZCoordinates; remove one' 1 \
+    --rhs="$dir/bad.hdf"
+  # Attributes that change nothing, and groups of others, are accepted.
+  made '(4, 3, 5)' 'f = vtk["CellData/f"]; f.attrs["scale_factor"] = 1.0; f.attrs["add_offset"] = 0.0; f.attrs["units"] = "K"
+f.attrs["_FillValue"] = -1e30; file["mine/Alpha"] = 1; vtk.attrs["Type"] = "ImageData"; vtk["CellData/u"] = f[...]
+vtk.attrs["WholeExtent"] = [0, 5, 0, 3, 0, 4]; vtk.attrs["Direction"] = np.eye(3).ravel()'
+  ok 1 --rhs="$dir/bad.hdf"
+  # A part of the problem that only the other file has is an error; one that both have is named.
+  made '(16, 16, 16)' ''
+  cp "$dir/bad.hdf" "$dir/both.hdf"
+  made '(16, 16, 16)' 'vtk["CellData/alpha"] = np.ones(shape)'
+  expect 2 'bad.hdf has alpha, but alpha is read from --coefficients=.*both.hdf, which has none; move it there' 1 \
+    --coefficients="$dir/both.hdf" --rhs="$dir/bad.hdf"
+  ok 1 --coefficients="$dir/bad.hdf" --rhs="$dir/both.hdf"
+  for line in "f of $dir/bad.hdf" "beta of $dir/both.hdf"; do
+    grep -qxF "            (not used: $line)" "$dir/out" || complain "no line about $line: $(cat "$dir/out")"
+  done
+fi
 
 # --- the worked examples ---
 

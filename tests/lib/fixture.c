@@ -174,10 +174,8 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   MUST(status);
   MUST(shape || any_size || plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_INTERNAL);
   MUST(mg_hierarchy_create(&params, &plan, &h));
-  const mg_problem_source_t files = {.load = mg_input_load,
-                                     .data = &input,
-                                     .load_wall = mg_input_load_wall,
-                                     .sets_f = params.rhs[0] != '\0'};
+  const mg_problem_source_t files = {
+      .load = mg_input_load, .data = &input, .load_wall = mg_input_load_wall, .sets_f = true};
   MUST(mg_problem_set_from(h, source ? source : input.n[0] > 0 ? &files : NULL));
   return h;
 }

@@ -115,6 +115,23 @@ MG_MUST_CHECK mg_status_t mg_h5_visit_attributes(mg_h5_t *file, const char *grou
  *  @return MG_ERR_IO */
 mg_status_t mg_h5_wrong(const mg_h5_t *file, const char *name, const char *what);
 
+/** Read all numbers of an attribute of a group or dataset. A missing attribute has none.
+ *  @param[out] n  how many there are
+ *  @return MG_OK, MG_ERR_IO (also if it has other values, or more than `most`) */
+MG_MUST_CHECK mg_status_t mg_h5_get_numbers(mg_h5_t *file, const char *object, const char *name,
+                                            double *values, int most, int *n);
+/** Read text of fixed or variable length; "" if the attribute is missing. Longer text is cut. */
+MG_MUST_CHECK mg_status_t mg_h5_get_word(mg_h5_t *file, const char *object, const char *name,
+                                         char *text, int size);
+
+/** Name of a group's member, or of an attribute of a group, by index. Called by one rank. Control
+ *  characters are replaced by '?'.
+ *  @param[out] name  "" from the end on; longer names are cut */
+MG_MUST_CHECK mg_status_t mg_h5_name_member(mg_h5_t *file, const char *group, int64_t index,
+                                            char name[MG_H5_NAME_MAX]);
+MG_MUST_CHECK mg_status_t mg_h5_name_attribute(mg_h5_t *file, const char *group, int64_t index,
+                                               char name[MG_H5_NAME_MAX]);
+
 /** Create a dataset.
  *  @param[in]  n         as many sizes as the rank
  *  @param[in]  compress  0 for none, or the deflate level, 1 to 9, in chunks of planes

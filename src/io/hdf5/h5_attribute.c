@@ -1,6 +1,7 @@
 /* Groups and their attributes. */
 #include "base/alloc.h"
 #include "io/hdf5/h5_file.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,4 +239,104 @@ mg_status_t mg_h5_visit_attributes(mg_h5_t *file, const char *group,
     visitor.status = mg_h5_failed(file, "read the attributes of", group);
   (void)H5Oclose(object);
   return visitor.status;
+}
+
+/* --- users' files ---------------------------------------------------------------------- */
+
+mg_status_t mg_h5_get_numbers(mg_h5_t *file, const char *object, const char *name, double *values,
+                              int most, int *n) {
+  bool there;
+  *n = 0;
+  MG_TRY(mg_h5_has_attribute(file, object, name, &there));
+  if (!there) return MG_OK;
+  const hid_t attribute = H5Aopen_by_name(file->id, object, name, H5P_DEFAULT, H5P_DEFAULT);
+  if (attribute < 0) return mg_h5_failed(file, "find the attribute", name);
+  const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+  const hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+  const bool good = type >= 0 && is_of(NUMBERS, type) && count >= 0 && count <= most;
+  if (type >= 0) (void)H5Tclose(type);
+  if (space >= 0) (void)H5Sclose(space);
+  if (good) {
+    *n = (int)count;
+    return get(file, name, attribute, H5T_NATIVE_DOUBLE, values);
+  }
+  (void)H5Aclose(attribute);
+  char text[MG_H5_NAME_MAX + 64];
+  snprintf(text, sizeof text, "has an attribute %s that must be numbers, at most %d", name, most);
+  return mg_h5_wrong(file, object, text);
+}
+
+static void replace_controls(char *text) {
+  for (; *text; text++)
+    if (iscntrl((unsigned char)*text)) *text = '?';
+}
+
+/* Copy text of variable length, which belongs to the library. */
+static bool read_variable(hid_t attribute, hid_t type, hid_t space, char *text, int size) {
+  char *whole = NULL;
+  const hid_t memory = H5Tcopy(type);
+  const bool good = memory >= 0 && H5Aread(attribute, memory, &whole) >= 0;
+  if (good) snprintf(text, (size_t)size, "%s", whole ? whole : "");
+  if (good) (void)H5Dvlen_reclaim(memory, space, H5P_DEFAULT, &whole);
+  if (memory >= 0) (void)H5Tclose(memory);
+  return good;
+}
+
+mg_status_t mg_h5_get_word(mg_h5_t *file, const char *object, const char *name, char *text,
+                           int size) {
+  bool there, good = false;
+  text[0] = '\0';
+  MG_TRY(mg_h5_has_attribute(file, object, name, &there));
+  if (!there) return MG_OK;
+  const hid_t attribute = H5Aopen_by_name(file->id, object, name, H5P_DEFAULT, H5P_DEFAULT);
+  if (attribute < 0) return mg_h5_failed(file, "find the attribute", name);
+  const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+  const bool is_text = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
+                       H5Sget_simple_extent_npoints(space) == 1;
+  const bool is_variable = is_text && H5Tis_variable_str(type) > 0;
+  if (is_variable) good = read_variable(attribute, type, space, text, size);
+  if (type >= 0) (void)H5Tclose(type);
+  if (space >= 0) (void)H5Sclose(space);
+  (void)H5Aclose(attribute);
+  if (is_text && !is_variable) {
+    MG_TRY(mg_h5_get_text(file, object, name, text, size));
+    good = true;
+  }
+  replace_controls(text);
+  return good ? MG_OK : mg_h5_wrong(file, name, "must be text");
+}
+
+/* Take the name that a call of the library has found; it returned `length`, negative if it failed.
+ */
+static mg_status_t take_name(mg_h5_t *file, const char *group, ssize_t length, char *name) {
+  if (length < 0) return mg_h5_failed(file, "list", group);
+  replace_controls(name);
+  return MG_OK;
+}
+
+mg_status_t mg_h5_name_member(mg_h5_t *file, const char *group, int64_t index,
+                              char name[MG_H5_NAME_MAX]) {
+  H5G_info_t info;
+  name[0] = '\0';
+  if (H5Gget_info_by_name(file->id, group, &info, H5P_DEFAULT) < 0)
+    return mg_h5_failed(file, "list", group);
+  if ((hsize_t)index >= info.nlinks) return MG_OK;
+  return take_name(file, group,
+                   H5Lget_name_by_idx(file->id, group, H5_INDEX_NAME, H5_ITER_INC, (hsize_t)index,
+                                      name, MG_H5_NAME_MAX, H5P_DEFAULT),
+                   name);
+}
+
+mg_status_t mg_h5_name_attribute(mg_h5_t *file, const char *group, int64_t index,
+                                 char name[MG_H5_NAME_MAX]) {
+  name[0] = '\0';
+  const hid_t object = H5Oopen(file->id, group, H5P_DEFAULT);
+  if (object < 0) return mg_h5_failed(file, "open", group);
+  const int n = H5Aget_num_attrs(object);
+  ssize_t length = n < 0 ? -1 : 0;
+  if (index < n)
+    length = H5Aget_name_by_idx(object, ".", H5_INDEX_NAME, H5_ITER_INC, (hsize_t)index, name,
+                                MG_H5_NAME_MAX, H5P_DEFAULT);
+  (void)H5Oclose(object);
+  return take_name(file, group, length, name);
 }

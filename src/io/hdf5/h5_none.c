@@ -50,6 +50,12 @@ NONE(mg_h5_get_doubles, mg_h5_t *file, const char *group, const char *name, doub
 NONE(mg_h5_visit_attributes, mg_h5_t *file, const char *group,
      void (*visit)(void *data, const char *name, const double *words, int64_t n), void *data)
 NONE(mg_h5_wrong, const mg_h5_t *file, const char *name, const char *what)
+NONE(mg_h5_get_numbers, mg_h5_t *file, const char *object, const char *name, double *values,
+     int most, int *n)
+NONE(mg_h5_get_word, mg_h5_t *file, const char *object, const char *name, char *text, int size)
+NONE(mg_h5_name_member, mg_h5_t *file, const char *group, int64_t index, char name[MG_H5_NAME_MAX])
+NONE(mg_h5_name_attribute, mg_h5_t *file, const char *group, int64_t index,
+     char name[MG_H5_NAME_MAX])
 NONE(mg_h5_data_create, mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
      const int32_t n[], int compress, mg_h5_data_t *data)
 NONE(mg_h5_data_open, mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,

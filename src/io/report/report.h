@@ -91,7 +91,7 @@ MG_MUST_CHECK mg_status_t mg_report_end(mg_report_t *report, mg_hierarchy_t *h);
  *  world.
  *  @return MG_OK, MG_ERR_MEMORY, or as mg_report_check_outputs and mg_report_write_files */
 MG_MUST_CHECK mg_status_t mg_report_dry_run(const mg_params_t *params, const mg_plan_t *plan,
-                                            const char *command_line);
+                                            const mg_input_t *input, const char *command_line);
 
 /** Print the text that --help, --version or --print-config requests, on rank 0. */
 void mg_report_print_info(mg_action_t action, const mg_params_t *params);
@@ -125,9 +125,13 @@ mg_grid_text_t mg_report_box(const mg_layout_t *layout);
  *  none. */
 void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan);
 
+/** Print where each field of the problem comes from, in every run. */
+void mg_report_print_problem(FILE *out, const mg_params_t *params, const mg_input_t *input);
+
 /** What --dry-run reports. */
 typedef struct {
   const mg_params_t *params;
+  const mg_input_t *input;
   const mg_plan_t *plan;
   const mg_plan_stats_t *stats; /**< includes messages for --json */
   const char *command_line;

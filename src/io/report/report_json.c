@@ -7,7 +7,7 @@
 #ifdef HAVE_JANSSON
 #include "io/report/json_values.h"
 
-static json_t *problem(const mg_params_t *p, const mg_plan_t *plan) {
+static json_t *problem(const mg_params_t *p, const mg_plan_t *plan, const mg_input_t *input) {
   const int32_t *n = plan->level[0].layout.n;
   const bool polynomial = p->smoother == MG_SMOOTHER_CHEBYSHEV;
   json_t *object = json_pack(
@@ -21,6 +21,12 @@ static json_t *problem(const mg_params_t *p, const mg_plan_t *plan) {
       mg_precision_name(p->precision), "rtol", p->rtol, "max_cycles", p->max_cycles, "coarsest",
       p->coarsest, "dim", n[0], n[1], n[2], "levels", plan->n_levels, "coefficients",
       mg_json_text_or_null(p->coefficients), "rhs", mg_json_text_or_null(p->rhs));
+  const char *beta = mg_input_origin(p, input, MG_INPUT_BETA),
+             *f = mg_input_origin(p, input, MG_INPUT_F),
+             *alpha = mg_input_origin(p, input, MG_INPUT_ALPHA);
+  json_object_set_new(
+      object, "fields",
+      json_pack("{s:s, s:s, s:o}", "beta", beta, "f", f, "alpha", mg_json_text_or_null(alpha)));
   if (mg_params_has_cells(p))
     json_object_set_new(object, "lengths",
                         json_pack("[f,f,f]", p->length[0], p->length[1], p->length[2]));
@@ -188,7 +194,7 @@ mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
       "{s:s, s:s, s:i, s:o, s:{s:i, s:I, s:o, s:i, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:f, s:o, "
       "s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:{s:s, s:I}}",
       "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "schema", MG_REPORT_SCHEMA, "problem",
-      problem(r->params, r->plan), "run", "ranks", r->ranks, "idle_ranks",
+      problem(r->params, r->plan, r->input), "run", "ranks", r->ranks, "idle_ranks",
       (json_int_t)mg_plan_idle_ranks(r->plan), "useful_ranks", useful_ranks(r->params, r->plan),
       "threads", r->threads, "backend", mg_place_name(r->plan->level[0].place), "device",
       mg_json_text(r->device), "transport", r->transport, "cpu_below",
@@ -250,7 +256,7 @@ mg_status_t mg_report_json_dry_run(FILE *out, const mg_dry_run_t *d) {
       json_pack(
           "{s:s, s:s, s:i, s:b, s:o, s:{s:I, s:I, s:o, s:s, s:o}, s:o, s:{s:s, s:o, s:o, s:I}}",
           "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "schema", MG_REPORT_SCHEMA,
-          "dry_run", 1, "problem", problem(d->params, d->plan), "run", "ranks",
+          "dry_run", 1, "problem", problem(d->params, d->plan, d->input), "run", "ranks",
           (json_int_t)s->n_ranks, "idle_ranks", (json_int_t)mg_plan_idle_ranks(d->plan),
           "useful_ranks", useful_ranks(d->params, d->plan), "backend",
           mg_place_name(d->plan->level[0].place), "command_line", mg_json_text(d->command_line),

@@ -89,6 +89,7 @@ static void print_plan(FILE *out, const mg_dry_run_t *d) {
   fprintf(out, "\n");
   if (mg_params_has_cells(p))
     fprintf(out, "  domain %g x %g x %g\n", p->length[0], p->length[1], p->length[2]);
+  mg_report_print_problem(out, p, d->input);
   mg_report_idle_ranks(out, p, d->plan);
   print_even_grid(out, d->plan);
   print_levels(out, d);
@@ -106,9 +107,9 @@ static void print_plan(FILE *out, const mg_dry_run_t *d) {
 }
 
 mg_status_t mg_report_dry_run(const mg_params_t *params, const mg_plan_t *plan,
-                              const char *command_line) {
+                              const mg_input_t *input, const char *command_line) {
   static mg_plan_stats_t stats;
-  const mg_dry_run_t dry_run = {params, plan, &stats, command_line};
+  const mg_dry_run_t dry_run = {params, input, plan, &stats, command_line};
   const int64_t ranks = plan->level[0].layout.world_ranks;
   FILE *out = mg_report_text(params);
   MG_TRY(mg_report_check_outputs(params));

@@ -75,13 +75,40 @@ static const char *first_and_next_cycles(const mg_params_t *p) {
   return f ? "F, then CG with a V-cycle as preconditioner" : "CG with a V-cycle as preconditioner";
 }
 
-static void print_source(FILE *out, const mg_report_t *r, mg_input_source_t source) {
-  if (!source.path[0]) return;
-  fprintf(out, "  problem  ");
-  for (int field = source.from; field < source.end; field++)
-    if (r->input->place[field].path[0]) fprintf(out, " %s", mg_input_names[field]);
-  fprintf(out, " from %s (%s)\n", source.path,
-          mg_input_has_checksums(r->input, &source) ? "checksums verified" : "no checksums");
+/* The origin of a field; `source` is its file's. */
+static void print_field(FILE *out, const mg_params_t *params, const mg_input_t *input,
+                        const char *name, mg_input_field_t field, mg_input_source_t source) {
+  const char *origin = mg_input_origin(params, input, field);
+  if (origin[0] == '\0') return;
+  fprintf(out, "%s%s ", field == MG_INPUT_BETA ? "  problem   " : ", ", name);
+  if (strcmp(origin, "file") == 0)
+    fprintf(out, "from %s (%s)", source.path,
+            mg_input_has_checksums(input, &source) ? "checksums verified" : "no checksums");
+  else
+    fprintf(out, "%s", origin);
+}
+
+/* What a file holds that the other one replaces. */
+static void print_unused(FILE *out, const mg_input_t *input, mg_input_source_t source) {
+  const unsigned bits = input->unused[source.from == MG_INPUT_F];
+  if (bits == 0) return;
+  fprintf(out, "            (not used:");
+  for (int field = 0; field < MG_N_INPUTS; field++)
+    if (bits & 1u << field) fprintf(out, " %s", mg_input_names[field]);
+  fprintf(out, "%s of %s)\n", bits & MG_INPUT_BOUNDARY ? " /boundary" : "", source.path);
+}
+
+void mg_report_print_problem(FILE *out, const mg_params_t *params, const mg_input_t *input) {
+  const mg_input_source_t coefficients = mg_input_coefficients(params), rhs = mg_input_rhs(params);
+  print_field(out, params, input, "beta", MG_INPUT_BETA, coefficients);
+  print_field(out, params, input, "f", MG_INPUT_F, rhs);
+  print_field(out, params, input, "alpha", MG_INPUT_ALPHA, coefficients);
+  for (int d = 0; d < 3; d++)
+    for (int side = 0; side < 2; side++)
+      if (input->wall[d][side]) fprintf(out, ", %s from %s", mg_input_wall_path(d, side), rhs.path);
+  fprintf(out, "\n");
+  print_unused(out, input, coefficients);
+  print_unused(out, input, rhs);
 }
 
 /* Cycles do not know where beta jumps. From this ratio on they take many (docs/own-problem.md). */
@@ -120,13 +147,8 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
     fprintf(out, "            (the largest cube within the requested %" PRId64 " boxes)\n",
             r->plan->boxes_asked);
   print_domain(out, p);
-  print_source(out, r, mg_input_coefficients(p));
+  mg_report_print_problem(out, p, r->input);
   print_range(out, r->input->beta);
-  print_source(out, r, mg_input_rhs(p));
-  if (p->alpha_varies && !p->rhs[0] && p->op == MG_OPERATOR_7PT)
-    fprintf(out,
-            "  warning   the built-in f assumes alpha = 1, not the alpha of the file; give f with "
-            "--rhs=FILE\n");
   fprintf(out, "  smoother  %s, ", mg_smoother_name(p->smoother));
   if (p->smoother == MG_SMOOTHER_CHEBYSHEV)
     fprintf(out, "degree %d, ", p->degree);

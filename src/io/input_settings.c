@@ -1,0 +1,133 @@
+/* Options that follow from the files of --coefficients and --rhs. */
+#include "formulas/index.h"
+#include "io/input_parts.h"
+#include "params/params_value.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Whether the files are solved in boxes, as the unit cube. */
+static bool fits_boxes(const mg_params_t *params, const mg_input_t *input) {
+  int64_t below, above;
+  const bool has_domain = params->spacing[0] > 0.0 || params->length[0] > 0.0 ||
+                          params->stretch[0] > 0.0 || params->stretch[1] > 0.0 ||
+                          params->stretch[2] > 0.0;
+  mg_plan_nearest_sizes(input->n[0], &below, &above);
+  return !mg_params_has_cells(params) && !has_domain && !mg_params_has_wall_values(params) &&
+         !mg_input_has_walls(input) && mg_input_is_unit_cube(input) && below == input->n[0];
+}
+
+/* A grid that is no cube of boxes. */
+static void add_cells(mg_settings_t *list, const mg_input_t *input, const mg_params_t *params) {
+  const mg_input_grid_t *grid = &input->grid;
+  char text[128];
+  snprintf(text, sizeof text, "%dx%dx%d", (int)input->n[0], (int)input->n[1], (int)input->n[2]);
+  mg_settings_add(list, "cells", text, true);
+  /* Other values of these options are compared with the file later. */
+  if (grid->length[0] > 0.0) {
+    const mg_params_t of_file = {.length = {grid->length[0], grid->length[1], grid->length[2]}};
+    mg_option_format(mg_option_find("lengths"), &of_file, text, (int)sizeof text);
+    mg_settings_add(list, "lengths", text, false);
+    return;
+  }
+  snprintf(text, sizeof text, "%.17g,%.17g,%.17g", grid->h[0], grid->h[1], grid->h[2]);
+  if (grid->h[0] > 0.0 && params->length[0] == 0.0) mg_settings_add(list, "spacing", text, false);
+}
+
+/* Use the largest possible boxes. Box size affects results only where fv4's wall formulas fall
+ * back. */
+static mg_status_t add_size(mg_settings_t *list, const mg_input_source_t *source,
+                            const mg_input_t *input, const mg_params_t *params, char *message,
+                            int message_size) {
+  const int64_t cells = input->n[0];
+  const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
+  int64_t box = cells & -cells, boxes;
+  int log2_box_dim;
+  if (params->log2_box_dim != 0 || params->boxes_per_rank != 0) return MG_OK;
+  if (!fits_boxes(params, input)) {
+    add_cells(list, input, params);
+    return MG_OK;
+  }
+  if (box > MG_MAX_BOX_DIM) box = MG_MAX_BOX_DIM;
+  if (!mg_plan_find_boxes(cells, box, ranks, &log2_box_dim, &boxes)) {
+    snprintf(message, (size_t)message_size,
+             "--%s=%.150s has %lld^3 cells, too few for %lld ranks; use fewer ranks",
+             source->option, source->path, (long long)cells, (long long)ranks);
+    return MG_ERR_USAGE;
+  }
+  mg_settings_add_integer(list, "log2-box-dim", log2_box_dim);
+  mg_settings_add_integer(list, "boxes-per-rank", boxes);
+  return MG_OK;
+}
+
+static mg_status_t check_build(const mg_input_source_t *source, char *message, int message_size) {
+  message[0] = '\0'; /* errors in the file have been logged */
+  if (mg_h5_available()) return MG_OK;
+  snprintf(message, (size_t)message_size,
+           "--%s requires a build with HDF5; install libhdf5-openmpi-dev (or libhdf5-dev) and "
+           "reconfigure",
+           source->option);
+  return MG_ERR_USAGE;
+}
+
+/* Defaults that converge for jumping coefficients: symmetric, with P0 and without the quadratic
+ * wall formula. */
+static void add_defaults(mg_settings_t *list, const mg_input_t *input) {
+  if (input->place[MG_INPUT_ALPHA].path[0]) mg_settings_add(list, "equation", "helmholtz", true);
+  mg_settings_add(list, "operator", "7pt", false);
+  mg_settings_add(list, "smoother", "chebyshev", false);
+  mg_settings_add(list, "krylov", "cg", false);
+  mg_settings_add(list, "cycle", "v", false);
+}
+
+/* Params with the file of one option as that of the other too. */
+static const mg_params_t *with_other(const mg_params_t *params, bool is_rhs) {
+  static mg_params_t both; /* too large for some stacks */
+  both = *params;
+  if (is_rhs)
+    memcpy(both.coefficients, params->rhs, sizeof both.coefficients);
+  else
+    memcpy(both.rhs, params->coefficients, sizeof both.rhs);
+  return &both;
+}
+
+/* Settings of an option that is named alone, or whose file is read last. */
+static mg_status_t settings_of(const mg_params_t *params, bool is_rhs, mg_settings_t *list,
+                               char *message, int message_size) {
+  const unsigned of_rhs = 1u << MG_INPUT_F | MG_INPUT_BOUNDARY;
+  const mg_input_source_t source = is_rhs ? mg_input_rhs(params) : mg_input_coefficients(params);
+  const char *other = is_rhs ? params->coefficients : params->rhs;
+  mg_input_t input;
+  MG_TRY(check_build(&source, message, message_size));
+  mg_status_t status = mg_input_look(params, &input);
+  const bool is_other = other[0] == '\0' && input.held[is_rhs] & (is_rhs ? ~of_rhs : of_rhs);
+  if (status == MG_OK && is_other) {
+    mg_axes_free(&input.grid.axes);
+    params = with_other(params, is_rhs);
+    mg_settings_add(list, is_rhs ? "coefficients" : "rhs", source.path, false);
+    status = mg_input_look(params, &input);
+  }
+  if (status == MG_OK) status = add_size(list, &source, &input, params, message, message_size);
+  if (status == MG_OK && params->coefficients[0]) add_defaults(list, &input);
+  mg_axes_free(&input.grid.axes);
+  return status;
+}
+
+/* If both files are named, the reader of the second one adds all settings. */
+mg_status_t mg_input_coefficients_settings(const mg_params_t *params,
+                                           mg_setting_t settings[MG_MAX_SETTINGS], int *n,
+                                           char *message, int message_size) {
+  mg_settings_t list = {settings, 0};
+  message[0] = '\0';
+  const mg_status_t status =
+      params->rhs[0] != '\0' ? MG_OK : settings_of(params, false, &list, message, message_size);
+  *n = list.n;
+  return status;
+}
+
+mg_status_t mg_input_rhs_settings(const mg_params_t *params, mg_setting_t settings[MG_MAX_SETTINGS],
+                                  int *n, char *message, int message_size) {
+  mg_settings_t list = {settings, 0};
+  const mg_status_t status = settings_of(params, true, &list, message, message_size);
+  *n = list.n;
+  return status;
+}
