@@ -54,14 +54,15 @@ static void put_rectilinear(writer_t *w, const mg_level_plan_t *level, bool cell
 }
 
 /* The domain as VTK expects it. With point centring, the points are the cell centers. */
-static void put_image(writer_t *w, const mg_level_plan_t *level, bool cells) {
+static void put_image(writer_t *w, const mg_params_t *params, const mg_level_plan_t *level,
+                      bool cells) {
   const int32_t *n = level->layout.n;
   const int64_t version[2] = {1, 0};
   int64_t extent[6] = {0};
   double origin[3], spacing[3];
   for (int d = 0; d < 3; d++) {
     spacing[d] = level->h[d];
-    origin[d] = cells ? 0.0 : 0.5 * spacing[d];
+    origin[d] = params->origin[d] + (cells ? 0.0 : 0.5 * spacing[d]);
     extent[2 * d + 1] = cells ? n[d] : n[d] - 1;
   }
   const double direction[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -77,7 +78,7 @@ static void put_grid(writer_t *w, const mg_params_t *params, const mg_level_plan
   const bool cells = params->dump_centering == MG_CENTERING_CELL;
   group(w, vtk);
   if (mg_plan_is_even(level, params, 0))
-    put_image(w, level, cells);
+    put_image(w, params, level, cells);
   else
     put_rectilinear(w, level, cells);
   group(w, cells ? "/VTKHDF/CellData" : "/VTKHDF/PointData");

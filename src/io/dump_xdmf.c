@@ -59,16 +59,16 @@ static void put_field(FILE *out, const mg_params_t *p, int level, const int32_t 
   fprintf(out, ":%s</DataItem>\n      </Attribute>\n", path);
 }
 
-static void put_even(FILE *out, const int32_t n[3], const double h[3]) {
+static void put_even(FILE *out, const int32_t n[3], const double origin[3], const double h[3]) {
   fprintf(out,
           "      <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"%d %d %d\"/>\n"
           "      <Geometry GeometryType=\"ORIGIN_DXDYDZ\">\n"
           "        <DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" "
-          "Format=\"XML\">0 0 0</DataItem>\n"
+          "Format=\"XML\">%.17g %.17g %.17g</DataItem>\n"
           "        <DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" "
           "Format=\"XML\">%.17g %.17g %.17g</DataItem>\n"
           "      </Geometry>\n",
-          n[2] + 1, n[1] + 1, n[0] + 1, h[2], h[1], h[0]);
+          n[2] + 1, n[1] + 1, n[0] + 1, origin[2], origin[1], origin[0], h[2], h[1], h[0]);
 }
 
 /* Cells of different widths: the positions of their faces are in the file. */
@@ -96,7 +96,7 @@ static void put_level(FILE *out, const mg_params_t *p, const mg_plan_t *plan, in
   const int32_t *n = plan->level[level].layout.n;
   fprintf(out, "    <Grid Name=\"level %d\" GridType=\"Uniform\">\n", level);
   if (mg_plan_is_even(plan->level, p, level))
-    put_even(out, n, plan->level[level].h);
+    put_even(out, n, p->origin, plan->level[level].h);
   else
     put_uneven(out, level, n, name);
   for (int field = 0; field < MG_N_FIELDS; field++)

@@ -24,7 +24,9 @@ double mg_plan_width(const mg_level_plan_t *level, const mg_params_t *params, in
 double mg_plan_position(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
                         int32_t face) {
   const int32_t at = finest_face(level, l, d, face);
-  return params->face[d] ? params->face[d][at] : at * level->h[d];
+  const bool has_origin = params->face[d] && params->stretch[d] == 0.0; /* positions of a file */
+  const double from_low = params->face[d] ? params->face[d][at] : at * level->h[d];
+  return has_origin ? from_low : params->origin[d] + from_low;
 }
 
 bool mg_plan_is_even(const mg_level_plan_t *level, const mg_params_t *params, int l) {
