@@ -136,3 +136,9 @@ mg_status_t mg_boundary_cells_put(const mg_level_t *level, mg_vector_t vec, int 
                                   double *wall) {
   return run((wall_t){.level = level, .vec = vec, .cells = true, .side = side, .d = d}, wall, true);
 }
+
+mg_status_t mg_boundary_cells_get(const mg_level_t *level, mg_vector_t vec, int d, int side,
+                                  double *wall) {
+  return run((wall_t){.level = level, .vec = vec, .cells = true, .side = side, .d = d}, wall,
+             false);
+}

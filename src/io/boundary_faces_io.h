@@ -21,8 +21,10 @@ int64_t mg_boundary_faces_max(const mg_level_t *level);
 MG_MUST_CHECK mg_status_t mg_boundary_faces_put(const mg_level_t *level, int d, double *wall);
 MG_MUST_CHECK mg_status_t mg_boundary_faces_get(const mg_level_t *level, int d, double *wall);
 
-/** Like mg_boundary_faces_put, for the cells of a vector next to the low or high side. */
+/** The same for the cells of a vector next to the low or high side. */
 MG_MUST_CHECK mg_status_t mg_boundary_cells_put(const mg_level_t *level, mg_vector_t vec, int d,
+                                                int side, double *wall);
+MG_MUST_CHECK mg_status_t mg_boundary_cells_get(const mg_level_t *level, mg_vector_t vec, int d,
                                                 int side, double *wall);
 
 #endif

@@ -5,6 +5,7 @@
 #include "formulas/index.h"
 #include "git_version.h"
 #include "io/dump_parts.h"
+#include "io/input.h"
 #include "io/stored_sums.h"
 #include "params/params_table.h"
 #include "params/params_value.h"
@@ -183,6 +184,12 @@ static void put_checksums(writer_t *w, const mg_params_t *p, bool is_even) {
     const size_t length = strlen(list);
     snprintf(list + length, sizeof list - length, " grid/%c %cCoordinates", "xyz"[d], "XYZ"[d]);
   }
+  for (int d = 0; d < 3; d++)
+    for (int side = 0; side < 2 && mg_dump_wants_sides(p); side++) {
+      const size_t length = strlen(list);
+      if (!p->side_varies[d][side]) continue;
+      snprintf(list + length, sizeof list - length, " %s", mg_input_wall_path(d, side) + 1);
+    }
   text(w, ours, MG_SUMS_LIST, list);
 }
 
@@ -205,6 +212,10 @@ mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_du
   if (w.status == MG_OK) w.status = mg_sums_put_attributes(file);
   group(&w, "/HPGMG/checksums");
   if (!is_even) group(&w, "/HPGMG/checksums/grid");
+  if (mg_dump_wants_sides(p)) {
+    group(&w, "/boundary");
+    group(&w, "/HPGMG/checksums/boundary");
+  }
   if (mg_dump_wants_wall(p, MG_N_FIELDS)) {
     group(&w, "/HPGMG/walls");
     group(&w, "/HPGMG/checksums/walls");

@@ -11,6 +11,9 @@ bool mg_dump_wants_level(const mg_params_t *params, int level);
 /** Whether a dump includes the upper-wall faces of a field, or of any field for MG_N_FIELDS. */
 bool mg_dump_wants_wall(const mg_params_t *p, mg_field_t field);
 
+/** Whether a dump includes /boundary: values of conditions that differ from face to face. */
+bool mg_dump_wants_sides(const mg_params_t *p);
+
 /** Uncompressed bytes of all fields, and the least bytes that a file needs. */
 int64_t mg_dump_bytes(const mg_params_t *params, const mg_plan_t *plan);
 int64_t mg_dump_room(const mg_params_t *params, const mg_plan_t *plan);

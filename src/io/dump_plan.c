@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 bool mg_dump_wants(const mg_params_t *params, mg_field_t field) {
-  if (field == MG_FIELD_ALPHA && !params->alpha_varies) return false;
+  /* Without the equation's term, alpha holds shares of conditions. */
+  const bool has_alpha = params->alpha_varies && params->equation == MG_EQUATION_HELMHOLTZ;
+  if (field == MG_FIELD_ALPHA && !has_alpha) return false;
   return (params->dump_fields & 1u << field) != 0;
 }
 
@@ -26,6 +28,13 @@ bool mg_dump_wants_wall(const mg_params_t *p, mg_field_t field) {
     if (!mg_params_is_periodic(p, d)) betas |= 1u << (MG_FIELD_BETA_I + d);
   const unsigned asked = field == MG_N_FIELDS ? betas : betas & 1u << field;
   return mg_dump_wants_level(p, 0) && (p->dump_fields & asked);
+}
+
+bool mg_dump_wants_sides(const mg_params_t *p) {
+  bool any = false;
+  for (int d = 0; d < 3; d++)
+    any = any || p->side_varies[d][0] || p->side_varies[d][1];
+  return any && mg_dump_wants_level(p, 0) && mg_dump_wants(p, MG_FIELD_F);
 }
 
 void mg_dump_data_path(const mg_params_t *params, int level, mg_field_t field,
@@ -71,7 +80,7 @@ static mg_status_t check_levels(const mg_params_t *params, const mg_plan_t *plan
  * exist. */
 static mg_status_t check_alpha(const mg_params_t *params) {
   const unsigned all = (1u << MG_N_FIELDS) - 1;
-  if (params->alpha_varies || params->dump_fields == all ||
+  if (mg_dump_wants(params, MG_FIELD_ALPHA) || params->dump_fields == all ||
       !(params->dump_fields & 1u << MG_FIELD_ALPHA))
     return MG_OK;
   return mg_error(

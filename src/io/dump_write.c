@@ -4,8 +4,11 @@
 #include "io/boundary_faces_io.h"
 #include "io/dump_parts.h"
 #include "io/field_io.h"
+#include "io/input.h"
 #include "io/stored_sums.h"
 #include "level/ops.h"
+#include "level/wall_faces.h"
+#include "solver/conditions.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,15 +40,16 @@ static mg_status_t run_field(mg_hierarchy_t *h, int l, mg_field_t field, bool wr
   mg_dump_data_path(&h->params, l, field, path);
   checksum_path(l, field, checksums);
   if (!write) return mg_field_read(io, path, checksums, MG_NO_VECTOR);
+  if (l == 0) MG_TRY(mg_comm_agree_or_end(mg_conditions_remove(h, vector_of[field])));
   if (field == MG_FIELD_RESIDUAL)
     MG_TRY(mg_comm_agree_or_end(mg_residual(&h->level[l], MG_TMP, MG_U, MG_F)));
   MG_TRY(mg_comm_agree(mg_metric_create(h, l, vector_of[field], &metric)));
   io->metric = &metric;
   io->is_coefficient = field >= MG_FIELD_BETA_I;
   *beyond = (beyond_t){l, field, 0.0};
-  const mg_status_t status = mg_field_write(io, path, checksums, vector_of[field], &beyond->value);
+  MG_TRY(mg_field_write(io, path, checksums, vector_of[field], &beyond->value));
   mg_metric_free(&metric);
-  return status;
+  return l == 0 ? mg_comm_agree_or_end(mg_conditions_restore(h, vector_of[field])) : MG_OK;
 }
 
 /* Write or compare every field of a level, up to the first one with a value out of range. */
@@ -79,12 +83,10 @@ typedef struct {
   uint64_t *sums;
 } wall_t;
 
-static mg_status_t move_wall(mg_h5_t *file, int d, const int32_t n[2], bool write,
-                             const wall_t *wall) {
-  const char *name = mg_field_name((mg_field_t)(MG_FIELD_BETA_I + d));
-  char path[MG_DATA_PATH_MAX], sums[MG_DATA_PATH_MAX];
-  snprintf(path, sizeof path, "/HPGMG/walls/%s", name);
-  snprintf(sums, sizeof sums, "/HPGMG/checksums/walls/%s", name);
+static mg_status_t move_wall(mg_h5_t *file, const char *path, const char *word, const int32_t n[2],
+                             bool write, const wall_t *wall) {
+  char sums[MG_H5_NAME_MAX];
+  mg_sums_path(word, sums);
   MG_TRY(mg_dataset_move(file, path, MG_H5_DOUBLE, 2, n, write, wall->faces));
   return mg_dataset_move(file, sums, MG_H5_UINT64, 1, &n[1], write, wall->sums);
 }
@@ -107,35 +109,61 @@ static mg_status_t unscale_wall(const mg_hierarchy_t *h, int d, const int32_t n[
   return MG_OK;
 }
 
-/* Write one wall, or compare it with the file. */
-static mg_status_t run_wall(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
-                            const wall_t *wall, const wall_t *stored) {
-  int32_t n[2];
-  mg_boundary_faces_size(h->plan.level[0].layout.n, d, n);
-  MG_TRY(mg_boundary_faces_get(&h->level[0], d, wall->faces));
-  MG_TRY(unscale_wall(h, d, n, wall->faces));
+/* Write a plane of faces with its checksums, or compare it with the file. */
+static mg_status_t run_faces(mg_h5_t *file, const char *path, const char *word, const int32_t n[2],
+                             bool write, const wall_t *wall, const wall_t *stored) {
   mg_sums_of_rows(wall->faces, n[1], n[0], wall->sums);
-  MG_TRY(move_wall(file, d, n, write, write ? wall : stored));
+  MG_TRY(move_wall(file, path, word, n, write, write ? wall : stored));
   if (write) return MG_OK;
-  return MG_ON_ROOT(same_walls(wall, stored, n)
-                        ? MG_OK
-                        : mg_error(MG_ERR_IO,
-                                   "/HPGMG/walls/%s reads back different values; check the disk",
-                                   mg_field_name((mg_field_t)(MG_FIELD_BETA_I + d))));
+  return MG_ON_ROOT(
+      same_walls(wall, stored, n)
+          ? MG_OK
+          : mg_error(MG_ERR_IO, "%s reads back different values; check the disk", path));
 }
 
-static mg_status_t run_walls(const mg_hierarchy_t *h, mg_h5_t *file, bool write) {
-  const int64_t faces_max = mg_boundary_faces_max(&h->level[0]);
-  if (!mg_dump_wants_wall(&h->params, MG_N_FIELDS)) return MG_OK;
+/* Betas on the upper wall in direction d. */
+static mg_status_t run_wall(mg_hierarchy_t *h, mg_h5_t *file, int d, bool write, const wall_t *wall,
+                            const wall_t *stored) {
+  const mg_vector_t beta = MG_BETA_I + (mg_vector_t)d;
+  char path[MG_DATA_PATH_MAX];
+  int32_t n[2];
+  mg_boundary_faces_size(h->plan.level[0].layout.n, d, n);
+  MG_TRY(mg_comm_agree_or_end(mg_conditions_remove(h, beta)));
+  MG_TRY(mg_boundary_faces_get(&h->level[0], d, wall->faces));
+  MG_TRY(mg_comm_agree_or_end(mg_conditions_restore(h, beta)));
+  MG_TRY(unscale_wall(h, d, n, wall->faces));
+  snprintf(path, sizeof path, "/HPGMG/walls/%s", mg_field_name((mg_field_t)(MG_FIELD_BETA_I + d)));
+  return run_faces(file, path, path + strlen("/HPGMG/"), n, write, wall, stored);
+}
+
+/* Values of a condition that differ from face to face. */
+static mg_status_t run_side(mg_hierarchy_t *h, mg_h5_t *file, int d, int side, bool write,
+                            const wall_t *wall, const wall_t *stored) {
+  const char *path = mg_input_wall_path(d, side);
+  int32_t n[2];
+  mg_boundary_faces_size(h->plan.level[0].layout.n, d, n);
+  MG_TRY(mg_comm_agree_or_end(mg_wall_values_put(h, d, side)));
+  MG_TRY(mg_boundary_cells_get(&h->level[0], MG_U, d, side, wall->faces));
+  MG_TRY(mg_comm_agree_or_end(mg_wall_values_restore(h, d, side)));
+  return run_faces(file, path, path + 1, n, write, wall, stored);
+}
+
+static mg_status_t run_walls(mg_hierarchy_t *h, mg_h5_t *file, bool write) {
+  const mg_params_t *p = &h->params;
+  const int64_t most = mg_boundary_faces_max(&h->level[0]);
+  if (!mg_dump_wants_wall(p, MG_N_FIELDS) && !mg_dump_wants_sides(p)) return MG_OK;
   double *faces;
   uint64_t *sums = NULL;
-  mg_status_t status = mg_new(&faces, 2 * faces_max, "boundary faces");
-  if (status == MG_OK) status = mg_new(&sums, 2 * faces_max, "boundary faces");
+  mg_status_t status = mg_new(&faces, 2 * most, "boundary faces");
+  if (status == MG_OK) status = mg_new(&sums, 2 * most, "boundary faces");
   status = mg_comm_agree(status);
-  for (int d = 0; d < 3 && status == MG_OK; d++)
-    if (mg_dump_wants_wall(&h->params, (mg_field_t)(MG_FIELD_BETA_I + d)))
-      status = run_wall(h, file, d, write, &(wall_t){faces, sums},
-                        &(wall_t){faces + faces_max, sums + faces_max});
+  const wall_t wall = {faces, sums}, stored = {faces + most, sums + most};
+  for (int d = 0; d < 3 && status == MG_OK; d++) {
+    if (mg_dump_wants_wall(p, (mg_field_t)(MG_FIELD_BETA_I + d)))
+      status = run_wall(h, file, d, write, &wall, &stored);
+    for (int side = 0; side < 2 && status == MG_OK && mg_dump_wants_sides(p); side++)
+      if (p->side_varies[d][side]) status = run_side(h, file, d, side, write, &wall, &stored);
+  }
   free(faces);
   free(sums);
   return status;

@@ -376,13 +376,12 @@ static mg_status_t check_largest(const field_t *f, int field) {
     return mg_error(MG_ERR_IO, "--%s=%s: max|f| is %g; it must be 0 or at least 1e-60", f->option,
                     f->file_path, largest);
   }
-  if (field != MG_INPUT_ALPHA || largest > 0.0 ||
-      mg_has_wall(f->h->level[0].store.view.side, MG_WALL_DIRICHLET))
+  if (field != MG_INPUT_ALPHA || largest > 0.0 || mg_params_has_fixing_side(&f->h->params))
     return MG_OK;
   if (!mg_comm_is_root()) return MG_ERR_IO;
   return mg_error(
       MG_ERR_IO,
-      "--%s=%s: alpha is 0 in all cells; without Dirichlet walls, remove alpha to solve "
+      "--%s=%s: alpha is 0 in all cells; without Dirichlet and Robin walls, remove alpha to solve "
       "--equation=poisson",
       f->option, f->file_path);
 }

@@ -68,8 +68,7 @@ static mg_status_t multiply(mg_level_t *level, mg_vector_t vec, const mg_factors
   return factors ? level->backend->multiply_axes(&level->store.view, vec, factors) : MG_OK;
 }
 
-/* Multiply vector `vec` by the factors of vector `as`. */
-static mg_status_t apply(mg_hierarchy_t *h, int l, mg_vector_t vec, mg_vector_t as) {
+mg_status_t mg_metric_apply_as(mg_hierarchy_t *h, int l, mg_vector_t vec, mg_vector_t as) {
   mg_factors_t *factors;
   MG_TRY(prepare(h, l, as, &factors));
   const mg_status_t status = multiply(&h->level[l], vec, factors);
@@ -86,10 +85,10 @@ mg_status_t mg_metric_apply_rhs(mg_hierarchy_t *h) {
 }
 
 mg_status_t mg_metric_apply(mg_hierarchy_t *h, int l, mg_vector_t vec) {
-  return apply(h, l, vec, vec);
+  return mg_metric_apply_as(h, l, vec, vec);
 }
 
 mg_status_t mg_metric_volumes(mg_hierarchy_t *h, int l, mg_vector_t vec) {
   MG_TRY(mg_fill(&h->level[l], vec, 1.0));
-  return apply(h, l, vec, MG_F);
+  return mg_metric_apply_as(h, l, vec, MG_F);
 }

@@ -28,6 +28,10 @@ void mg_metric_free(mg_metric_t *metric);
 /** Multiply the cells and faces of a vector of level l by its factors. Ghosts become invalid. */
 MG_MUST_CHECK mg_status_t mg_metric_apply(mg_hierarchy_t *h, int l, mg_vector_t vec);
 
+/** Multiply a vector by the factors of another one. */
+MG_MUST_CHECK mg_status_t mg_metric_apply_as(mg_hierarchy_t *h, int l, mg_vector_t vec,
+                                             mg_vector_t as);
+
 /** The same for f of level 0 and each right-hand side of a solver: the factors are prepared once,
  * so that applying them only enqueues. They belong to the hierarchy. */
 MG_MUST_CHECK mg_status_t mg_metric_prepare_rhs(mg_hierarchy_t *h);

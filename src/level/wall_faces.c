@@ -130,8 +130,18 @@ mg_status_t mg_wall_betas_save(mg_hierarchy_t *h) {
   return move_betas(w, SAVE);
 }
 
+mg_status_t mg_wall_betas_lay_aside(const mg_hierarchy_t *h) {
+  return move_betas(h->wall_faces, LAY_ASIDE);
+}
+
+mg_status_t mg_wall_betas_put_into(const mg_hierarchy_t *h, int d, int side, mg_vector_t vec) {
+  const mg_wall_faces_t *w = h->wall_faces;
+  if (!w || !w->betas[PUT][d][side]) return MG_OK;
+  return w->backend->copy(w->betas[PUT][d][side], vec, vec);
+}
+
 mg_status_t mg_wall_betas_put(const mg_hierarchy_t *h) {
-  MG_TRY(move_betas(h->wall_faces, LAY_ASIDE));
+  MG_TRY(mg_wall_betas_lay_aside(h));
   return move_betas(h->wall_faces, PUT);
 }
 

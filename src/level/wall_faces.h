@@ -14,6 +14,12 @@ MG_MUST_CHECK mg_status_t mg_wall_betas_save(mg_hierarchy_t *h);
 MG_MUST_CHECK mg_status_t mg_wall_betas_put(const mg_hierarchy_t *h);
 MG_MUST_CHECK mg_status_t mg_wall_betas_restore(const mg_hierarchy_t *h);
 
+/** Lay aside the level's betas on walls, which mg_wall_betas_restore brings back. Only enqueues. */
+MG_MUST_CHECK mg_status_t mg_wall_betas_lay_aside(const mg_hierarchy_t *h);
+/** Put the saved betas of one side into the faces of another vector. Only enqueues. */
+MG_MUST_CHECK mg_status_t mg_wall_betas_put_into(const mg_hierarchy_t *h, int d, int side,
+                                                 mg_vector_t vec);
+
 /** Save the values of the condition on a side: MG_U of the cells next to it.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_wall_values_save(mg_hierarchy_t *h, int d, int side);

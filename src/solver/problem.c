@@ -9,6 +9,7 @@
 #include "level/transfer.h"
 #include "level/wall_faces.h"
 #include "solver/coarse_cycle.h"
+#include "solver/conditions.h"
 #include "solver/cycle.h"
 #include "solver/reference.h"
 #include <math.h>
@@ -241,48 +242,21 @@ static mg_status_t lower_coefficients(mg_hierarchy_t *h) {
   return h->params.alpha_varies ? mg_lower(level, low, MG_ALPHA, MG_ALPHA, 1.0) : MG_OK;
 }
 
-/* What the condition on a side adds to the finest level. */
-static mg_status_t set_wall(mg_hierarchy_t *h, const mg_problem_source_t *source, int d, int side,
-                            bool with_alpha) {
-  const mg_level_t *level = &h->level[0];
-  const bool varies = h->params.side_varies[d][side];
-  const int32_t at = side == 0 ? 0 : level->plan->layout.n[d] - 1;
-  if (mg_params_is_periodic(&h->params, d)) return MG_OK;
-  const bool loads = varies && source && source->load_wall;
-  if (loads) {
-    MG_TRY(source->load_wall(source->data, h, d, side));
-    MG_TRY(mg_wall_values_save(h, d, side));
-  }
-  if (varies && !loads) MG_TRY(mg_wall_values_put(h, d, side));
-  if (!level->comm) return MG_OK;
-  mg_view_t v = level->store.view;
-  v.alpha_varies = v.alpha_varies && with_alpha;
-  MG_TRY(level->backend->set_wall(&v, d, side, &h->params.condition[d][side],
-                                  mg_plan_width(level->plan, &h->params, 0, d, at),
-                                  varies ? MG_U : MG_NO_VECTOR));
-  return varies && !loads ? mg_wall_values_restore(h, d, side) : MG_OK;
-}
-
-static mg_status_t set_walls(mg_hierarchy_t *h, const mg_problem_source_t *source,
-                             bool with_alpha) {
-  for (int d = 0; d < 3; d++)
-    for (int side = 0; side < 2; side++)
-      MG_TRY(set_wall(h, source, d, side, with_alpha));
-  return MG_OK;
-}
-
 /* Betas have no factors yet, and those of Neumann walls are not closed. */
 static mg_status_t set_walls_first(mg_hierarchy_t *h, const mg_problem_source_t *source) {
-  if (source && source->sets_coefficients) MG_TRY(mg_wall_betas_save(h));
-  if (!mg_params_has_wall_values(&h->params)) return MG_OK;
-  MG_TRY(set_walls(h, source, true));
+  const bool has_values = mg_params_has_wall_values(&h->params),
+             is_dumped = has_values && h->params.dump[0];
+  if (is_dumped || (source && source->sets_coefficients)) MG_TRY(mg_wall_betas_save(h));
+  if (!has_values) return MG_OK;
+  MG_TRY(
+      mg_conditions_add(h, source ? source->load_wall : NULL, source ? source->data : NULL, true));
   return mg_fill(&h->level[0], MG_U, 0.0);
 }
 
 static mg_status_t set_walls_again(mg_hierarchy_t *h) {
   if (!mg_params_has_wall_values(&h->params)) return MG_OK;
   MG_TRY(mg_wall_betas_put(h));
-  MG_TRY(set_walls(h, NULL, false));
+  MG_TRY(mg_conditions_add(h, NULL, NULL, false));
   return mg_wall_betas_restore(h);
 }
 

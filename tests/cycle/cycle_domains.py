@@ -190,8 +190,8 @@ def solve(program: str, args: list[str]) -> Domain:
 
 
 def with_values(program: str, args: list[str], domain: Domain) -> Domain:
-    """The dumped f contains the values on the walls, and the betas of walls without Dirichlet's
-    condition are 0. Take both from the problem with u = 0 on all walls."""
+    """The dumped f lacks what the values on the walls add to it, and the betas of Neumann's walls
+    are 0. Take both from the problem with u = 0 on all walls, and add the values."""
     words = [w if w == "periodic" else "dirichlet" for w in expand_boundary(args)]
     plain_args = [f"--rhs={PLAIN_FILE}" if arg == f"--rhs={FILE}" else arg for arg in args]
     plain = solve(program, [*plain_args, f"--boundary={','.join(words)}"])
@@ -203,7 +203,8 @@ def with_values(program: str, args: list[str], domain: Domain) -> Domain:
             if not domain.is_periodic(axis):
                 volumes = np.moveaxis(domain.volumes, axis, 0)[-side]
                 terms = wall_terms(domain, axis, side)[1]
-                np.moveaxis(domain.f, axis, 0)[-side] += terms / volumes
+                for field in (domain.f, domain.flux):
+                    np.moveaxis(field, axis, 0)[-side] += terms / volumes
     if domain.singular:
         domain.f -= (domain.f * domain.volumes).mean()
     return domain

@@ -398,7 +398,7 @@ expect 3 'f has nan in plane 1, at \[1\]\[0\]\[1\]; it must be finite and at mos
 rm -f "$dir/bad.hdf"
 cells "$dir/bad.hdf" alpha '16 16 16' 0
 ok 1 --coefficients="$dir/bad.hdf" "$one_f"
-expect 3 'alpha is 0 in all cells; without Dirichlet walls, remove alpha' 1 --coefficients="$dir/bad.hdf" --boundary=periodic
+expect 3 'alpha is 0 in all cells; without Dirichlet and Robin walls, remove alpha' 1 --coefficients="$dir/bad.hdf" --boundary=periodic
 # In dumps, beta is 0 on faces with Neumann's condition.
 closed=neumann,neumann,dirichlet,neumann,neumann,dirichlet
 ok 1 --cells=16x12x10 --boundary=$closed --verify-only --dump="$dir/closed.hdf" --dump-fields=f,beta_i,beta_j,beta_k
@@ -538,6 +538,40 @@ file['grid/x'][2] = 3.5"
 f.attrs["_FillValue"] = -1e30; file["mine/Alpha"] = 1; vtk.attrs["Type"] = "ImageData"; vtk["CellData/u"] = f[...]
 vtk.attrs["WholeExtent"] = [0, 5, 0, 3, 0, 4]; vtk.attrs["Direction"] = np.eye(3).ravel()'
   ok 1 --rhs="$dir/bad.hdf"
+  # A dump has the position of the domain, also in a restart.
+  made '(16, 16, 16)' 'vtk.attrs["Origin"] = [1.0, 2, -3]; vtk.attrs["Spacing"] = [0.5, 0.5, 0.5]'
+  for options in "--rhs=$dir/bad.hdf" "--restart=$dir/u.hdf --max-cycles=300"; do
+    # shellcheck disable=SC2086 # words
+    ok 1 $options --dump="$dir/u.hdf" --dump-fields=all
+    h5dump -a /VTKHDF/Origin "$dir/u.hdf" | grep -q '(0): 1, 2, -3' || complain "$options: no Origin in the dump"
+    grep -q '>-3 2 1<' "$dir/u.hdf.xdmf" || complain "$options: no origin for XDMF"
+  done
+  made '(4, 3, 5)' "$(sed 's/0.0, 1, 3, 6, 10, 15/5.0, 6, 8, 11, 15, 20/' <<<"$faces")"
+  ok 1 --rhs="$dir/bad.hdf" --dump="$dir/u.hdf"
+  h5dump -d /grid/x -y -w 80 "$dir/u.hdf" | grep -q '5, 6, 8, 11, 15, 20' || complain 'no position in /grid of the dump'
+  # A dump is a file of the same problem, with any condition: f, alpha and beta in it are the given ones.
+  while read -r boundary statements; do
+    made '(6, 8, 10)' "rng = np.random.default_rng(1)
+for name in ('f', 'beta'): vtk['CellData/' + name][...] = rng.uniform(1, 3, shape)
+file['grid/x'] = 3 + np.arange(11) ** 1.1; file['grid/y'] = np.arange(9.0); file['grid/z'] = np.arange(7) ** 1.2
+$statements"
+    set -- --boundary="$boundary" --rtol=1e-11 --max-cycles=100 --dump-fields=all --quiet
+    run 1 --rhs="$dir/bad.hdf" "$@" --dump="$dir/d1.hdf"
+    run "$(rank_counts 2 | tail -n 1)" --rhs="$dir/d1.hdf" "$@" --dump="$dir/d2.hdf"
+    checks=$((checks + 1))
+    for field in u f beta_i beta_j beta_k; do
+      h5diff -d 1e-7 "$dir/d1.hdf" "$dir/d2.hdf" "/VTKHDF/CellData/$field" >"$dir/diff" 2>&1 ||
+        complain "$field from a dump with $boundary: $(tail -n 3 "$dir/err" "$dir/diff")"
+    done
+    # The mean of f is subtracted if no side determines u.
+    test "$boundary" = neumann || h5diff -d 1e-9 "$dir/bad.hdf" "$dir/d1.hdf" /VTKHDF/CellData/f >"$dir/diff" 2>&1 ||
+      complain "f in a dump with $boundary is not the given one: $(tail -n 3 "$dir/diff")"
+  done <<'END'
+neumann
+robin:1:2:5 vtk["CellData/alpha"] = rng.uniform(0, 2, shape)
+dirichlet:3,neumann:0.5,periodic,periodic,robin:2:1,robin:1:1:-2
+dirichlet,neumann,robin:1:2,dirichlet,robin:3:1,neumann file["boundary/x_high"] = rng.uniform(1, 2, (6, 8)); file["boundary/z_low"] = rng.uniform(1, 2, (8, 10))
+END
   # A part of the problem that only the other file has is an error; one that both have is named.
   made '(16, 16, 16)' ''
   cp "$dir/bad.hdf" "$dir/both.hdf"

@@ -1,7 +1,7 @@
-#include "io/input.h"
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/paths.h"
+#include "io/input.h"
 #include "io/input_parts.h"
 #include <stdio.h>
 #include <string.h>
