@@ -33,8 +33,10 @@ static mg_status_t bicgstab_p(mg_level_t *level, double rho, double *alpha, prog
   double ap_dot_r0;
   MG_TRY(apply_preconditioned(level, MG_KRYLOV_AP, MG_KRYLOV_P));
   MG_TRY(mg_dot(level, MG_KRYLOV_AP, MG_KRYLOV_R0, &ap_dot_r0));
+  progress->done = ap_dot_r0 == 0.0;
+  if (progress->done) return MG_OK;
   *alpha = rho / ap_dot_r0;
-  progress->done = ap_dot_r0 == 0.0 || !isfinite(*alpha);
+  progress->done = !isfinite(*alpha);
   if (progress->done) return MG_OK;
   MG_TRY(mg_axpby(level, MG_U, 1.0, MG_U, *alpha, MG_TMP));
   MG_TRY(mg_axpby(level, MG_KRYLOV_S, 1.0, MG_KRYLOV_R, -*alpha, MG_KRYLOV_AP));
@@ -47,8 +49,10 @@ static mg_status_t bicgstab_s(mg_level_t *level, double *omega, progress_t *prog
   MG_TRY(apply_preconditioned(level, MG_KRYLOV_AS, MG_KRYLOV_S));
   MG_TRY(mg_dot(level, MG_KRYLOV_AS, MG_KRYLOV_AS, &as_dot_as));
   MG_TRY(mg_dot(level, MG_KRYLOV_AS, MG_KRYLOV_S, &as_dot_s));
+  progress->done = as_dot_as == 0.0;
+  if (progress->done) return MG_OK;
   *omega = as_dot_s / as_dot_as;
-  progress->done = as_dot_as == 0.0 || is_unusable(*omega);
+  progress->done = is_unusable(*omega);
   if (progress->done) return MG_OK;
   MG_TRY(mg_axpby(level, MG_U, 1.0, MG_U, *omega, MG_TMP));
   MG_TRY(mg_axpby(level, MG_KRYLOV_R, 1.0, MG_KRYLOV_S, -*omega, MG_KRYLOV_AS));
@@ -84,6 +88,7 @@ static mg_status_t cg(mg_level_t *level, progress_t *progress) {
   for (int n = 0; n < MG_BOTTOM_MAX_ITERATIONS; n++) {
     MG_TRY(mg_residual(level, MG_KRYLOV_AP, MG_KRYLOV_P, MG_NO_VECTOR));
     MG_TRY(mg_dot(level, MG_KRYLOV_P, MG_KRYLOV_AP, &p_dot_ap));
+    if (p_dot_ap == 0.0) break;
     const double alpha = rho / p_dot_ap;
     /* If negative, A is not positive definite, and the step would move away from the solution. */
     if (is_unusable(alpha) || alpha < 0.0) break;

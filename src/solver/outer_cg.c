@@ -31,8 +31,10 @@ static mg_status_t set_step_length(mg_level_t *level, mg_outer_cg_t *cg, double 
   MG_TRY(mg_residual(level, MG_A_DIRECTION, MG_DIRECTION, MG_NO_VECTOR));
   MG_TRY(mg_dot(level, MG_DIRECTION, MG_A_DIRECTION, &cg->p_dot_ap));
   MG_TRY(mg_dot(level, MG_DIRECTION, MG_F, &p_dot_r));
+  cg->has_direction = cg->p_dot_ap > 0.0 && p_dot_r != 0.0; /* 0 / 0 would trap */
+  if (!cg->has_direction) return MG_OK;
   *alpha = p_dot_r / cg->p_dot_ap;
-  cg->has_direction = cg->p_dot_ap > 0.0 && isfinite(*alpha) && *alpha != 0.0;
+  cg->has_direction = isfinite(*alpha) && *alpha != 0.0;
   return MG_OK;
 }
 
