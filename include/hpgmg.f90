@@ -30,9 +30,9 @@ module hpgmg
 
   ! Why a solve ended.
   enum, bind(c)
-    enumerator :: HPGMG_CYCLES_DONE = 0, HPGMG_CONVERGED, HPGMG_MAX_CYCLES, HPGMG_DIVERGED
+    enumerator :: HPGMG_CYCLES_DONE = 0, HPGMG_CONVERGED, HPGMG_MAX_CYCLES, HPGMG_DIVERGED, HPGMG_STAGNATED
   end enum
-  public :: HPGMG_CYCLES_DONE, HPGMG_CONVERGED, HPGMG_MAX_CYCLES, HPGMG_DIVERGED
+  public :: HPGMG_CYCLES_DONE, HPGMG_CONVERGED, HPGMG_MAX_CYCLES, HPGMG_DIVERGED, HPGMG_STAGNATED
 
   type, bind(c), public :: hpgmg_info_t
     integer(c_int) :: reason = HPGMG_CYCLES_DONE, cycles = 0

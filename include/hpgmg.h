@@ -50,7 +50,8 @@ typedef enum {
                               of a cube and no --rtol */
   HPGMG_CONVERGED,  /**< the relative residual is below --rtol; with a guess, perhaps at once */
   HPGMG_MAX_CYCLES, /**< --max-cycles were done before */
-  HPGMG_DIVERGED    /**< the residual grew, or is infinite or NaN */
+  HPGMG_DIVERGED,   /**< the residual grew, or is infinite or NaN */
+  HPGMG_STAGNATED   /**< the residual no longer falls: --rtol is below round-off */
 } hpgmg_reason_t;
 
 /** What a solve did; the same on every rank. */

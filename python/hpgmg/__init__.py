@@ -32,7 +32,7 @@ import numpy as np
 
 __all__ = ["Error", "NotConverged", "Result", "Solver", "version"]
 
-REASONS = ("cycles done", "converged", "max cycles", "diverged")
+REASONS = ("cycles done", "converged", "max cycles", "diverged", "stagnated")
 OK, NOT_CONVERGED = 0, 1
 
 

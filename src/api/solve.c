@@ -8,10 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-static hpgmg_reason_t reason_of(const hpgmg_solver_t *s, mg_status_t status, double relative) {
+static hpgmg_reason_t reason_of(const hpgmg_solver_t *s, mg_status_t status,
+                                const mg_history_t *history, double relative) {
   return status == MG_ERR_DIVERGED                ? HPGMG_DIVERGED
          : s->cycles > 0 || s->params.rtol == 0.0 ? HPGMG_CYCLES_DONE
          : relative <= s->params.rtol             ? HPGMG_CONVERGED
+         : history->stagnated                     ? HPGMG_STAGNATED
                                                   : HPGMG_MAX_CYCLES;
 }
 
@@ -151,14 +153,14 @@ static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_
   info->cycles = history.n_cycles - s->has_guess;
   info->residual = last >= 0 ? history.norm[last] : 0.0;
   info->relative = last >= 0 ? history.rel[last] : 0.0;
-  info->reason = reason_of(s, status, info->relative);
+  info->reason = reason_of(s, status, &history, info->relative);
   MG_TRY(mg_boxes_fetch(s->boxes, MG_U, u));
   if (s->h->level[0].backend->queue.wait) MG_TRY(s->h->level[0].backend->queue.wait());
-  if (info->reason == HPGMG_MAX_CYCLES && mg_comm_is_root())
-    return mg_error(MG_ERR_DIVERGED, "max|f-Au| is %g %s after %d cycles, but --rtol=%g",
-                    info->relative, mg_reference_name(&s->h->reference), info->cycles,
-                    s->params.rtol);
-  return info->reason == HPGMG_MAX_CYCLES ? MG_ERR_DIVERGED : status;
+  if (info->reason != HPGMG_MAX_CYCLES && info->reason != HPGMG_STAGNATED) return status;
+  if (!mg_comm_is_root()) return MG_ERR_DIVERGED;
+  return mg_error(MG_ERR_DIVERGED, "max|f-Au| is %g %s after %d cycles, but --rtol=%g%s",
+                  info->relative, mg_reference_name(&s->h->reference), info->cycles, s->params.rtol,
+                  info->reason == HPGMG_STAGNATED ? " is below round-off" : "");
 }
 
 /* Enqueue a solve, without waiting for anything. */

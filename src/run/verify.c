@@ -114,8 +114,8 @@ void mg_verify_warn_of_rtol(const mg_params_t *params, const int32_t n[3]) {
   if (params->rtol == 0.0 || params->rtol >= attainable) return;
   /* The suggested value is rounded to two digits and still above the limit. */
   mg_warning("--rtol=%g is below round-off: on %s cells max|f-Au| / max|f| stalls near %.2g; use "
-             "--rtol=%.2g or more, or the run fails after --max-cycles=%d",
-             params->rtol, mg_grid(n).text, attainable, 1.05 * attainable, params->max_cycles);
+             "--rtol=%.2g or more, or the run fails",
+             params->rtol, mg_grid(n).text, attainable, 1.05 * attainable);
 }
 
 static double last_norm(const mg_size_result_t *size) {
@@ -152,6 +152,11 @@ static void check_residuals(const mg_params_t *params, mg_result_t *result) {
       fail(result, "the solve at %s diverged in cycle %d on level %d", grid.text, hist->n_cycles,
            hist->diverged_level);
     if (!isfinite(rel)) fail(result, "the residual at %s is not finite", grid.text);
+    if (hist->stagnated)
+      fail(result,
+           "relative residual %.3g after %d cycles at %s no longer falls: --rtol=%.3g is below "
+           "round-off",
+           rel, hist->n_cycles, grid.text, params->rtol);
     if (!hist->converged)
       fail(result, "relative residual %.3g after %d cycle%s at %s, above --rtol=%.3g", rel,
            hist->n_cycles, hist->n_cycles == 1 ? "" : "s", grid.text, params->rtol);

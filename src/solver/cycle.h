@@ -11,8 +11,9 @@ typedef struct {
   int n_cycles;
   int n_before;               /**< cycles before a restart, included in n_cycles */
   double norm[MG_MAX_CYCLES]; /**< max |f - A u| */
-  double rel[MG_MAX_CYCLES];  /**< norm / max |f| */
+  double rel[MG_MAX_CYCLES];  /**< norm / (reference norm) */
   bool converged;             /**< rel is below --rtol, or there is no --rtol */
+  bool stagnated;             /**< ended at round-off, above --rtol */
   bool stopped;               /**< poll_stop (mg_watch_t, solve.h) ended the solve */
   int diverged_level;         /**< level on which the last cycle diverged, otherwise -1 */
 } mg_history_t;

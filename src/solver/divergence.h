@@ -13,4 +13,10 @@
 MG_MUST_CHECK mg_status_t mg_divergence_report(mg_hierarchy_t *h, int top, double f_norm,
                                                mg_history_t *history);
 
+/** Log that plain cycles multiply the residual by a factor above 1, and what to do.
+ *  @param[in,out] history  sets diverged_level to `top`
+ *  @return MG_ERR_DIVERGED */
+MG_MUST_CHECK mg_status_t mg_divergence_report_growth(const mg_hierarchy_t *h, int top,
+                                                      double factor, mg_history_t *history);
+
 #endif

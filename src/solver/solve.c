@@ -3,6 +3,21 @@
 #include "solver/cycle.h"
 #include "solver/divergence.h"
 #include "solver/outer_cg.h"
+#include <float.h>
+#include <math.h>
+
+enum {
+  MAX_STAGNANT = 5, /* residuals without progress at round-off */
+  MAX_GROWN = 10    /* cycles that multiply the residual by the same factor */
+};
+
+/* The course of max |f - A u|. Norms that CG updates do not count. */
+typedef struct {
+  double best, last;
+  int n_stagnant; /* residuals since one was 10 % below the best before it */
+  int n_grown;    /* last cycles, each with a factor from `least` to `greatest` above 1 */
+  double least, greatest;
+} course_t;
 
 /* One solve. */
 typedef struct {
@@ -11,10 +26,13 @@ typedef struct {
   double f_norm;
   const mg_watch_t *watch;
   mg_history_t *history;
+  course_t *course;
 } solve_t;
 
 static bool is_unfinished(const solve_t *s) {
-  return s->history->n_cycles < s->max_cycles && !s->history->converged && !s->history->stopped;
+  const mg_history_t *history = s->history;
+  return history->n_cycles < s->max_cycles && !history->converged && !history->stagnated &&
+         !history->stopped;
 }
 
 static mg_status_t poll_stop(const solve_t *s) {
@@ -51,8 +69,70 @@ static mg_status_t call_back(const solve_t *s) {
   return has_callback(s) ? s->watch->after_cycle(s->watch->data, s->history) : MG_OK;
 }
 
-static mg_status_t end_cycle(const solve_t *s, double norm) {
+/* Bound of |A| |u| in a cell: the diagonal of a row is at most that of the largest betas, twice the
+ * sum of the directions, and its other entries add up to as much. */
+static mg_status_t bound_terms(const solve_t *s, double *bound) {
+  mg_level_t *level = &s->h->level[s->top];
+  const mg_view_t *v = &level->store.view;
+  double norm[5] = {0.0};
+  MG_TRY(mg_max_norm(level, MG_U, MG_NO_VECTOR, &norm[4]));
+  for (int d = 0; d < 3; d++)
+    MG_TRY(mg_max_norm(level, MG_BETA_I + (mg_vector_t)d, MG_NO_VECTOR, &norm[d]));
+  if (s->h->params.alpha_varies) MG_TRY(mg_max_norm(level, MG_ALPHA, MG_NO_VECTOR, &norm[3]));
+  MG_TRY(mg_comm_max(mg_comm_world(), norm, 5));
+  double b_h2_a[2] = {v->b_h2, s->h->params.alpha_varies ? norm[3] : v->a};
+  MG_TRY(mg_comm_max(mg_comm_world(), b_h2_a, 2));
+  *bound = (4.0 * b_h2_a[0] * (norm[0] + norm[1] + norm[2]) + b_h2_a[1]) * norm[4];
+  return MG_OK;
+}
+
+/* A residual of up to some twenty rounded terms, which no longer falls, is round-off if it is below
+ * 4 eps of their size. Far above, CG and slow cycles may pause and go on. */
+static mg_status_t check_round_off(const solve_t *s, double norm) {
+  double terms;
+  if (s->course->n_stagnant < MAX_STAGNANT) return MG_OK;
+  MG_TRY(bound_terms(s, &terms));
+  s->history->stagnated = norm <= 4.0 * DBL_EPSILON * fmax(s->f_norm, terms);
+  return MG_OK;
+}
+
+/* Count cycles that multiply the residual by the same factor, to 2 %. */
+static void count_growth(course_t *c, double norm) {
+  const bool grows = c->last > 0.0 && norm > 1.01 * c->last;
+  const double factor = grows ? norm / c->last : 1.0;
+  c->n_grown = grows ? c->n_grown + 1 : 0;
+  c->least = fmin(c->least, factor);
+  c->greatest = fmax(c->greatest, factor);
+  if (c->n_grown > 1 && c->greatest <= 1.02 * c->least) return;
+  c->n_grown = grows;
+  c->least = c->greatest = factor;
+}
+
+/* Stationary cycles reduce an error by the powers of a matrix. A factor above 1 that stays the same
+ * is its largest eigenvalue: the cycles cannot converge. Before, other components may grow for a
+ * while, at factors that change. */
+static bool grows_steadily(const solve_t *s) {
+  const mg_history_t *history = s->history;
+  const int last = history->n_cycles - 1;
+  return s->course->n_grown >= MAX_GROWN && history->rel[last] > 1.0 &&
+         history->norm[last] > history->norm[0];
+}
+
+/* Judge max |f - A u| after a plain cycle, or after CG. */
+static mg_status_t judge(const solve_t *s, double norm, bool is_plain) {
+  course_t *c = s->course;
+  const bool progress = norm < 0.9 * c->best;
+  c->n_stagnant = progress ? 0 : c->n_stagnant + 1;
+  if (progress) c->best = norm;
+  if (is_plain) count_growth(c, norm);
+  c->last = norm;
+  if (!is_unfinished(s)) return MG_OK;
+  return grows_steadily(s) ? MG_ERR_DIVERGED : check_round_off(s, norm);
+}
+
+static mg_status_t end_cycle(const solve_t *s, double norm, bool is_plain) {
   MG_TRY(record_norm(s, norm));
+  MG_TRY(judge(s, norm, is_plain));
   return call_back(s);
 }
 
@@ -62,7 +142,7 @@ static mg_status_t plain_cycles(const solve_t *s) {
     double norm;
     MG_TRY(mg_cycle_run(s->h, s->top, kind, NULL));
     MG_TRY(mg_cycle_residual_norm(s->h, s->top, kind, &norm));
-    MG_TRY(end_cycle(s, norm));
+    MG_TRY(end_cycle(s, norm, true));
   }
   return MG_OK;
 }
@@ -99,7 +179,7 @@ static mg_status_t cg_cycles(const solve_t *s) {
     s->history->n_cycles--;
     double norm;
     MG_TRY(mg_residual_norm(level, MG_U, MG_F, &norm));
-    MG_TRY(end_cycle(s, norm));
+    MG_TRY(end_cycle(s, norm, false));
   }
   return MG_OK;
 }
@@ -108,12 +188,15 @@ static mg_status_t cg_cycles(const solve_t *s) {
 static mg_status_t run_cycles(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,
                               mg_history_t *history) {
   const int max_cycles = h->params.rtol > 0.0 ? h->params.max_cycles : 1;
-  const solve_t solve = {h, top, max_cycles, f_norm, watch, history};
+  course_t course = {.best = INFINITY, .last = 0.0, .least = 1.0, .greatest = 1.0};
+  const solve_t solve = {h, top, max_cycles, f_norm, watch, history, &course};
   history->n_before = history->n_cycles;
-  history->stopped = false;
+  history->stagnated = history->stopped = false;
   mg_status_t status = plain_cycles(&solve);
   if (status == MG_OK && mg_uses_cg(h)) status = cg_cycles(&solve);
-  return status == MG_ERR_DIVERGED ? mg_divergence_report(h, top, f_norm, history) : status;
+  if (status != MG_ERR_DIVERGED) return status;
+  return course.n_grown >= MAX_GROWN ? mg_divergence_report_growth(h, top, course.greatest, history)
+                                     : mg_divergence_report(h, top, f_norm, history);
 }
 
 mg_status_t mg_solve_watched(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,

@@ -265,6 +265,11 @@ static void test_reasons(void) {
   refused(s, hpgmg_solve(s, &f, u.array, &info), HPGMG_NOT_CONVERGED, "after 2 cycles");
   CHECK_INT(info.reason, HPGMG_MAX_CYCLES);
   hpgmg_destroy(&s);
+  o.words = "--rtol=1e-30 --max-cycles=200";
+  API(hpgmg_create(&o, &s));
+  refused(s, hpgmg_solve(s, &f, u.array, &info), HPGMG_NOT_CONVERGED, "is below round-off");
+  CHECK_INT(info.reason, HPGMG_STAGNATED);
+  hpgmg_destroy(&s);
   /* A cube of boxes, whose default is one cycle. */
   o = hpgmg_options();
   o.words = "4 1";

@@ -109,6 +109,15 @@ static json_t *levels(const mg_report_t *r) {
   return list;
 }
 
+/* Why a solve ended. */
+static const char *end_of(const mg_report_t *r, const mg_history_t *history) {
+  return history->diverged_level >= 0 ? "divergence"
+         : history->stagnated         ? "stagnation"
+         : !history->converged        ? history->stopped ? "signal" : "max cycles"
+         : r->params->rtol > 0.0      ? "tolerance"
+                                      : "cycle";
+}
+
 static json_t *solves(const mg_report_t *r) {
   json_t *list = json_array();
   for (int s = 0; s < r->result->n_sizes; s++) {
@@ -126,6 +135,7 @@ static json_t *solves(const mg_report_t *r) {
                   size->n_solves, "seconds_min", mg_json_number(timed ? size->seconds_min : NAN),
                   "seconds_mean", mg_json_number(timed ? size->seconds_mean : NAN), "dof_per_s",
                   mg_json_number(mg_report_rate(r, size)));
+    json_object_set_new(item, "ended", json_string(end_of(r, &size->history)));
     if (r->reference.norm > 0.0) {
       json_object_set_new(item, "reference_norm", mg_json_number(r->reference.norm));
       json_object_set_new(item, "reference_u", mg_json_number(r->reference.u));
