@@ -29,6 +29,7 @@ _hpgmg_fv() {
     --precision) words='double mixed' ;;
     --cpu-below | --agglomerate-below) words='auto 0' ;;
     --fused-sweeps) words='1 2 3' ;;
+    --strip-bytes) words='auto' ;;
     --energy) words='yes no auto' ;;
     --memory) words='auto device unified' ;;
     --device) words='auto cuda cpu guard cuda-simple' ;;
@@ -58,7 +59,7 @@ _hpgmg_fv() {
       --cells= --spacing= --lengths= --stretch= --operator= --equation= --boundary= --mean= --coefficients= --rhs=
       --smoother= --smooths= --degree= --omega= --bottom= --cycle= --rtol= --max-cycles= --krylov= --coarsest= --precision=
       --warmup= --min-solves= --min-time= --official --verify-only --energy
-      --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --fused-sweeps= --restart= --input= --dry-run --ranks=
+      --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --fused-sweeps= --strip-bytes= --restart= --input= --dry-run --ranks=
       --health --health-slow= --health-timeout=
       --levels-breakdown --json= --csv= --dump= --dump-fields= --dump-levels= --dump-every= --dump-precision=
       --dump-compress= --dump-centering= --dump-hints= --print-config --quiet --verbose

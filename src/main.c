@@ -59,6 +59,7 @@ static mg_status_t build(run_t *r, double start) {
   mg_progress("set-up");
   MG_TRY(mg_problem_set_from(r->h, r->input.n[0] > 0 ? &files : NULL));
   if (r->input.n[0] > 0) MG_TRY(mg_comm_agree_or_end(warn_of_zero(&r->h->level[0])));
+  MG_TRY(mg_strip_size_choose(&r->params, r->h, &r->placement.strips));
   r->result.seconds_setup = mg_now() - start;
   mg_verbose("set-up: %.3f s, %.3f s of it for memory", r->result.seconds_setup, allocation);
   return mg_restart_check_problem(&r->params, &r->restart, r->input.checksum);

@@ -94,6 +94,8 @@ FIELDS = {
     "run.agglomeration.#.finest_level_ranks": integer(1, 10**9),
     "run.agglomeration.#.seconds": real(0),
     "run.agglomeration.#.chosen": FLAG,
+    "run.strip_bytes?": integer(1, 10**12),
+    "run.strip_source?": one_of("none", "given", "measured", "cache"),
     "run.host": TEXT,
     "run.cpu?": TEXT,
     "run.setup_seconds": real(0),

@@ -131,12 +131,9 @@ const mg_view_t *mg_cpu_grow(const mg_view_t *v, const int layers[3], mg_cpu_gro
 }
 
 int mg_cpu_pass_rows(const mg_view_t *v, int n) {
-  /* Half of the share of the last-level cache; docs/performance.md, "CPU", has times. */
-  const int64_t unknown = 4 << 20, share = mg_machine_cache_per_cpu(),
-                bytes = (share > 0 ? share : unknown) / 2,
-                vectors = 6, /* x, f, three betas, 1 / diagonal */
+  const int64_t vectors = 6, /* x, f, three betas, 1 / diagonal */
       planes = n * lag_of(v).planes + 2, row_bytes = v->patch->jstride * (int64_t)sizeof(mg_real_t);
-  const int64_t rows = bytes / (row_bytes * vectors * planes);
+  const int64_t rows = mg_machine_strip_bytes() / (row_bytes * vectors * planes);
   return rows < v->patch->n[1] ? (int)rows : v->patch->n[1];
 }
 

@@ -25,8 +25,8 @@ typedef struct {
  *  @return &grown->view */
 const mg_view_t *mg_cpu_grow(const mg_view_t *v, const int layers[3], mg_cpu_grown_t *grown);
 
-/** Rows of a strip for n stages, such that the rows in use of all stages stay in a core's share of
- *  the caches. */
+/** Rows of a strip for n stages, such that the rows in use of all stages have
+ *  mg_machine_strip_bytes. */
 int mg_cpu_pass_rows(const mg_view_t *v, int n);
 
 /** Run the stages as if one after the other, each on its whole view, on at most `threads` threads.

@@ -307,6 +307,13 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "1: no fusing. Requires sm_90 or sm_100 and CUDA 12 or newer. One CPU rank with dirichlet "
             "boundaries fuses all steps of a smooth if N > 1 (fv2, 7pt). Results are bit-identical. "
             "Alias: --steps-per-pass."},
+  [MG_OPT_STRIP_BYTES] = {
+    .name = "strip-bytes", IN(RUN), .metavar = "BYTES", LARGE(strip_bytes, 4096, 1e12),
+    .words = auto_words, .value = "auto",
+    .help = "Bytes of a level that each CPU thread keeps in cache while it makes all steps of a "
+            "smooth. auto: time strips between the sizes of the second-level and the last-level "
+            "cache at set-up, on levels of at least 2^18 cells per rank. Results are "
+            "bit-identical."},
   [MG_OPT_RESTART] = {
     .name = "restart", IN(RUN), PATH(restart),
     .help = "Continue from the solution in a --dump file, on any ranks, boxes and device: "

@@ -1,14 +1,16 @@
-/* Choices that a run makes by measurement before it builds its levels. */
+/* Choices that a run makes by measurement, the first two before it builds its levels. */
 #ifndef MG_PLACEMENT_H
 #define MG_PLACEMENT_H
 
 #include "run/agglomeration.h"
 #include "run/gpu_cutoff.h"
+#include "run/strip_size.h"
 
 /** Where the levels live, and why; the same on every rank. */
 typedef struct {
   mg_gpu_cutoff_t gpu_cutoff;       /**< which coarse levels are on the CPU */
   mg_agglomeration_t agglomeration; /**< how many ranks have cells of each level */
+  mg_strip_size_t strips;           /**< how CPUs pass through a level; set after set-up */
 } mg_placement_t;
 
 /** Resolve --cpu-below=auto, then --agglomerate-below=auto, and plan again.

@@ -240,13 +240,17 @@ if have_feature jansson; then
     checksums class coarsest coefficients command_line cpu_below cycle cycles degree device dim dof dof_per_s energy equation error \
     error_rounding f f_norm fields fom h host idle_ranks kind krylov levels max_cycles memory min_solves min_time norms note \
     official omega operator order order_rounding precision problem program ranks reason rel restart rhs rtol run schema \
-    seconds_mean seconds_min setup_seconds smoother smooths solves threads timing transport u useful_ranks validity \
+    seconds_mean seconds_min setup_seconds smoother smooths solves strip_bytes strip_source threads timing transport u useful_ranks validity \
     verification verify_only version warmup
   for line in '"program": "hpgmg-fv"' '"operator": "fv2"' '"verification": "passed"' \
     '"seconds_mean": null' '"dof": 32768' '"cycles": 1' "\"backend\": \"$device\"" '"schema": 1' \
     '"verify_only": true' '"omega": 1.0' '"degree": null' '"class": "double"' '"validity": "invalid"'; do
     grep -qF -- "$line" "$dir/a.json" || complain "JSON: no $line"
   done
+  ok 1 4 8 --verify-only --device=cpu --strip-bytes=100000 --json="$dir/strips.json"
+  grep -qx '  strips    100.000 kB per thread, given' "$dir/out" || complain 'no line of --strip-bytes'
+  grep -A1 '"strip_bytes": 100000,' "$dir/strips.json" | grep -q '"strip_source": "given"' ||
+    complain 'JSON: --strip-bytes'
   # Both files hold the same doubles: 17 digits restore all bits.
   for column in 18:error 19:order; do
     value=$(awk -F, -v c="${column%:*}" 'NR == 2 { print $c }' "$dir/a.csv")

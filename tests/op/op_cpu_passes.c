@@ -3,16 +3,19 @@
  * number of threads. Covered: cycles, hence interpolated corrections and solutions, restricted
  * residuals and norms; steps of one color and of all cells, even and odd numbers of them; walls of
  * both kinds; fv4, also on rows split by color; grids that are not cubes; float cells; ghosts that
- * passes compute, at periodic sides and between ranks. Several ranks have one thread each.
+ * passes compute, at periodic sides and between ranks; measured sizes of strips. Several ranks have
+ * one thread each.
  *
  * `op_cpu_passes ROWS`: strips of this number of rows only. scripts/check.sh runs it with
  * ThreadSanitizer. */
 #include "cpu/cpu.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
+#include "run/strip_size.h"
 #include "tests/lib/fixture.h"
 
 static int rows_of_strips, passes, only_rows;
+static bool measures; /* the size of strips, before each solve */
 
 static mg_status_t smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
                                     const mg_resident_use_t *use) {
@@ -52,10 +55,23 @@ static result_t solve(const char *options, bool in_passes) {
     CHECK_INT(mg_smooth_is_resident(h->low ? &h->low->level[0] : &h->level[0]), in_passes);
   for (int l = 0; l < h->n_levels && in_passes && !h->low; l++)
     h->level[l].backend = &backend;
+  if (measures) {
+    mg_strip_size_t sizes = {.n = 3, .size = {1, 100000, 1000000000}};
+    MUST(mg_strip_size_measure(h, &sizes));
+    CHECK(sizes.time[0] > 0.0 && sizes.time[1] > 0.0 && sizes.time[2] > 0.0);
+  }
   result_t r = {.history = *fixture_solve(h)};
   r.hash = field_hash(field_get(&h->level[0], MG_U), mg_volume(mg_level_view(&h->level[0])->n));
   mg_hierarchy_free(h);
   return r;
+}
+
+static void check(const char *options, const result_t *want) {
+  const result_t got = solve(options, true);
+  CHECK(got.hash == want->hash);
+  CHECK_INT(got.history.n_cycles, want->history.n_cycles);
+  for (int c = 0; c < want->history.n_cycles; c++)
+    CHECK(got.history.norm[c] == want->history.norm[c]);
 }
 
 static void test_options(const char *options) {
@@ -67,14 +83,48 @@ static void test_options(const char *options) {
     for (int threads = 1; threads <= (mg_comm_size(mg_comm_world()) == 1 ? 4 : 1); threads++) {
       if (!fixture_threads(threads)) continue;
       rows_of_strips = only_rows ? only_rows : rows[r];
-      const result_t got = solve(options, true);
-      CHECK(got.hash == want.hash);
-      CHECK_INT(got.history.n_cycles, want.history.n_cycles);
-      for (int c = 0; c < want.history.n_cycles; c++)
-        CHECK(got.history.norm[c] == want.history.norm[c]);
+      check(options, &want);
     }
   (void)fixture_threads(1);
+  measures = true;
+  check(options, &want);
+  measures = false;
   fixture_release();
+}
+
+/* Of measured rates in MDOF/s, the largest size within 5 % of the best. */
+static void test_choice(void) {
+  static const struct {
+    double rate[8];
+    int n, chosen;
+  } machines[] = {
+      {{28, 32, 33, 35, 23, 19.5}, 6, 3}, /* Xeon with 2 MB of L2: 0.3, 0.6, 0.9, 1.5, 3, 8 MB */
+      {{22.7, 25, 26.3, 27.8, 28.6, 28.6}, 6, 5}, /* EPYC with 16 MB of L3 per CPU: 0.5 to 16 MB */
+      {{16.8, 20.6, 23, 23.8, 23.4, 21.8, 18}, 7, 4}, /* the same at 256^3: 0.4 to 48 MB */
+      {{30}, 1, 0},
+      {{30, 30.5, 29.5, 29.2}, 4, 3},
+  };
+  for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
+    double seconds[8];
+    for (int s = 0; s < machines[m].n; s++)
+      seconds[s] = 1.0 / machines[m].rate[s];
+    CHECK_INT(mg_strip_fastest(seconds, machines[m].n), machines[m].chosen);
+  }
+}
+
+/* From 3/4 of the second-level cache on, at most about twice as large each time. */
+static void test_sizes(void) {
+  static const int64_t second_level[] = {0, 1 << 18, 1 << 19, 1 << 21, 1 << 24};
+  for (int c = 0; c < 5; c++)
+    for (int64_t most = 1 << 16; most <= 1 << 24; most *= 4) {
+      int64_t size[MG_MAX_STRIP_SIZES];
+      const int n = mg_strip_sizes(second_level[c], most, size);
+      const int64_t least = (second_level[c] > 0 ? second_level[c] : 1 << 20) * 3 / 4;
+      CHECK(n >= 1 && n <= MG_MAX_STRIP_SIZES && size[n - 1] == most);
+      CHECK(n == 1 ? most < 2 * least : size[0] == least);
+      for (int s = 1; s < n; s++)
+        CHECK(size[s] > size[s - 1] && size[s] < 3 * size[s - 1]);
+    }
 }
 
 int main(int argc, char **argv) {
@@ -118,5 +168,7 @@ int main(int argc, char **argv) {
   for (size_t o = 0; o < sizeof options / sizeof options[0]; o++)
     test_options(options[o]);
   CHECK(passes > 0);
+  test_choice();
+  test_sizes();
   return FIXTURE_END();
 }

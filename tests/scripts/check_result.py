@@ -19,7 +19,7 @@ import sys
 FREE = {
     "problem": "bottom",
     "run": "ranks threads idle_ranks useful_ranks device host cpu_below agglomerate_below "
-    "setup_seconds command_line",
+    "strip_bytes strip_source setup_seconds command_line",
     "timing": "warmup",
     "solves": "seconds_min solves",
     "levels": "ranks",
@@ -34,7 +34,7 @@ MEASURED = ("counters", "idle_watts")
 
 
 # Keys that a report may have or not, and text that nothing else determines.
-OPTIONAL = ("run.cpu",)
+OPTIONAL = ("run.cpu", "run.strip_bytes", "run.strip_source")
 TEXTS = ("run.host", "run.cpu", "energy.gpu.reason", "energy.node.reason")
 # A run of class double cannot have these words in its command line.
 CONTRADICTIONS = (

@@ -131,33 +131,48 @@ static const struct {
   {"sys/devices/system/cpu/cpu0/cache/index" #index "/size", size}, {                              \
     "sys/devices/system/cpu/cpu0/cache/index" #index "/shared_cpu_list", cpus                      \
   }
+#define LEVEL(index, level)                                                                        \
+  { "sys/devices/system/cpu/cpu0/cache/index" #index "/level", level }
 
 static const struct {
   const char *what;
   file_t files[MOST_FILES];
-  int64_t share;
+  int64_t share, second_level; /* 0: unknown */
 } caches[] = {
-    {"no caches are listed", {{NULL, NULL}}, 0},
+    {"no caches are listed", {{NULL, NULL}}, 0, 0},
     {"three levels",
      {CACHE(0, "32K\n", "0\n"), CACHE(1, "32K\n", "0\n"), CACHE(2, "1024K\n", "0\n"),
       CACHE(3, "32768K\n", "0-7\n")},
-     4096 * 1024},
+     4096 * 1024,
+     0},
     {"SMT: two ranges of CPUs",
      {CACHE(0, "32K\n", "0,64\n"), CACHE(1, "32768K\n", "0-3,64-67\n")},
-     4096 * 1024},
-    {"no end of line", {CACHE(0, "48K", "0-1,4,6-7")}, 48 * 1024 / 5},
-    {"a list ends before a word that is no CPU", {CACHE(0, "48K\n", "0-1,x\n")}, 24 * 1024},
+     4096 * 1024,
+     0},
+    {"no end of line", {CACHE(0, "48K", "0-1,4,6-7")}, 48 * 1024 / 5, 0},
+    {"a list ends before a word that is no CPU", {CACHE(0, "48K\n", "0-1,x\n")}, 24 * 1024, 0},
     {"a virtual machine names no sharers of the last level",
      {CACHE(0, "1024K\n", "0-1\n"), {"sys/devices/system/cpu/cpu0/cache/index1/size", "8192K\n"}},
-     512 * 1024},
+     512 * 1024,
+     0},
     {"an empty list, a reversed range",
      {CACHE(0, "1024K\n", "0\n"), CACHE(1, "8192K\n", "\n"), CACHE(2, "8192K\n", "7-0\n")},
-     1024 * 1024},
+     1024 * 1024,
+     0},
     {"sizes that are no KiB",
      {CACHE(0, "64K\n", "0\n"), CACHE(1, "8M\n", "0\n"), CACHE(2, "0K\n", "0\n"),
       CACHE(3, "unknown\n", "0\n")},
-     64 * 1024},
-    {"an empty file ends the list", {CACHE(0, "", "0\n"), CACHE(1, "64K\n", "0\n")}, 0},
+     64 * 1024,
+     0},
+    {"an empty file ends the list", {CACHE(0, "", "0\n"), CACHE(1, "64K\n", "0\n")}, 0, 0},
+    {"a virtual machine lists the host's last level",
+     {LEVEL(0, "2"), CACHE(0, "2048K\n", "0\n"), LEVEL(1, "3"), CACHE(1, "491520K\n", "0-1\n")},
+     32 << 20,
+     2 << 20},
+    {"two threads per core; the second level is the last one",
+     {LEVEL(0, "1"), CACHE(0, "32K\n", "0,4\n"), LEVEL(1, "2\n"), CACHE(1, "512K\n", "0,4\n")},
+     256 << 10,
+     256 << 10},
 };
 
 /* Leave these files only. */
@@ -173,6 +188,7 @@ static void test_caches(void) {
     const int64_t got = mg_machine_cache_per_cpu_in(root);
     if (got != caches[c].share) fprintf(stderr, "%s:\n", caches[c].what);
     CHECK_INT(got, caches[c].share);
+    CHECK_INT(mg_machine_second_level_per_cpu_in(root), caches[c].second_level);
   }
   CHECK(mg_machine_cache_per_cpu() >= 0);
 }

@@ -171,6 +171,11 @@ static json_t *energy(const mg_result_t *result) {
   return object;
 }
 
+/* Null if no level has strips. */
+static json_t *strip_bytes(const mg_strip_size_t *s) {
+  return s->source == MG_STRIPS_NONE ? json_null() : json_integer((json_int_t)s->bytes);
+}
+
 /* Settings of the timed solves. */
 static json_t *timing(const mg_params_t *p) {
   return json_pack("{s:b, s:b, s:i, s:i, s:f}", "official", p->official, "verify_only",
@@ -201,19 +206,21 @@ static mg_status_t write_and_free(FILE *out, json_t *root) {
 
 mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
   json_t *root = json_pack(
-      "{s:s, s:s, s:i, s:o, s:{s:i, s:I, s:o, s:i, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:f, s:o, "
-      "s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:{s:s, s:I}}",
+      "{s:s, s:s, s:i, s:o, s:{s:i, s:I, s:o, s:i, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:s, s:o, "
+      "s:f, "
+      "s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:{s:s, s:I}}",
       "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "schema", MG_REPORT_SCHEMA, "problem",
       problem(r->params, r->plan, r->input), "run", "ranks", r->ranks, "idle_ranks",
       (json_int_t)mg_plan_idle_ranks(r->plan), "useful_ranks", useful_ranks(r->params, r->plan),
       "threads", r->threads, "backend", mg_place_name(r->plan->level[0].place), "device",
       mg_json_text(r->device), "transport", r->transport, "cpu_below",
       (json_int_t)r->params->cpu_below, "agglomerate_below", agglomerate_below(r->params),
-      "agglomeration", agglomeration(&r->placement->agglomeration), "host", mg_json_text(r->host),
-      "setup_seconds", r->result->seconds_setup, "restart",
-      mg_json_text_or_null(r->params->restart), "command_line", mg_json_text(r->command_line),
-      "timing", timing(r->params), "levels", levels(r), "solves", solves(r), "checksums",
-      checksums(r), "error", mg_json_number(r->result->error), "order",
+      "agglomeration", agglomeration(&r->placement->agglomeration), "strip_bytes",
+      strip_bytes(&r->placement->strips), "strip_source",
+      mg_strips_name(r->placement->strips.source), "host", mg_json_text(r->host), "setup_seconds",
+      r->result->seconds_setup, "restart", mg_json_text_or_null(r->params->restart), "command_line",
+      mg_json_text(r->command_line), "timing", timing(r->params), "levels", levels(r), "solves",
+      solves(r), "checksums", checksums(r), "error", mg_json_number(r->result->error), "order",
       mg_json_number(r->result->order), "error_rounding", mg_json_number(r->result->error_rounding),
       "order_rounding", mg_json_number(r->result->order_rounding), "energy", energy(r->result),
       "verification", r->result->passed ? "passed" : "failed", "reason", r->result->why, "note",

@@ -60,6 +60,19 @@ static void print_agglomeration(FILE *out, const mg_agglomeration_t *a) {
   fprintf(out, "; measured in %.2f s\n", a->seconds);
 }
 
+/* The size of the strips in which CPUs pass through a level. */
+static void print_strips(FILE *out, const mg_strip_size_t *s) {
+  if (s->source == MG_STRIPS_NONE) return;
+  fprintf(out, "  strips    %s per thread, ", mg_bytes((double)s->bytes).text);
+  if (s->n > 0)
+    fprintf(out, "chosen from %d sizes up to %s; measured in %.3f s\n", s->n,
+            mg_bytes((double)s->size[s->n - 1]).text, s->seconds);
+  else
+    fprintf(out, "%s\n",
+            s->source == MG_STRIPS_CACHE ? "half of the last-level cache's share"
+                                         : mg_strips_name(s->source));
+}
+
 static double bytes_in_all(const mg_report_t *r) {
   double bytes = 0.0;
   for (int l = 0; l < r->plan->n_levels; l++)
@@ -175,6 +188,7 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
           mg_report_memory(p, r->plan));
   print_gpu_cutoff(out, &r->placement->gpu_cutoff);
   print_agglomeration(out, &r->placement->agglomeration);
+  print_strips(out, &r->placement->strips);
   print_levels(out, r);
   fprintf(out, "\n  set-up took %.3f s\n", r->result->seconds_setup);
   mg_report_flush(out);
