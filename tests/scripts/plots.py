@@ -104,6 +104,7 @@ def roofs(path):
                 "gb_per_s": rate,
                 "of_copy": rate / report["copy_gb_per_s"],
                 "speed_up": 0,
+                "in_cache": False,
             }
             for kernel, useful, flops, rate in kernels
         ]
