@@ -40,7 +40,13 @@ def check_grids(r: Result) -> None:
             r.fail(f"problem.dim is {dim_of(r)}, too small for {plural(n_solves(r), 'solve')}")
             return
         r.equal(f"solves.{s}.dof", volume(dim), "the number of cells is")
-        r.equal(f"solves.{s}.h", 1.0 / dim[0], "1/n is")
+        lengths = r.data["problem"].get("lengths", [1.0] * 3)
+        widths = [length / n for length, n in zip(lengths, dim)]
+        # Null if the cells are no cubes of one size.
+        if "lengths" not in r.data["problem"] or r.get(f"solves.{s}.h", float, None) is not None:
+            r.equal(f"solves.{s}.h", widths[0], "the width of a cell is")
+            same = max(widths) - min(widths) <= 1e-11 * widths[0]
+            r.must(same, f"solves.{s}.h is a number, but the cells are no cubes")
 
 
 def check_memory(r: Result) -> None:

@@ -7,6 +7,8 @@ from toolkit import plural
 
 # Minimum number of timed solves and seconds of each grid, by class.
 RULES = {"official": (10, 60.0), "double": (10, 1.0), "mixed": (10, 1.0), "open": (1, 0.0)}
+# Most mean seconds of the timed solves, relative to the fastest one (src/io/report/report.h).
+MAX_SPREAD = 1.5
 # Default number of smooths: with fv2 or fv4, and with 7pt.
 SMOOTHS = {
     "gsrb": (3, 2),
@@ -77,6 +79,9 @@ def check_rules(r: Result, name: str) -> None:
         if mean is None:
             r.fail(f"no times at {SIZES[s]}")
             continue
+        least = r.get(f"solves.{s}.seconds_min", float, None) or mean
+        fine = name == "open" or mean <= MAX_SPREAD * least
+        r.must(fine, f"the mean at {SIZES[s]} is {mean / least:.3g} times the fastest solve")
         where = f"at {SIZES[s]}, class {name} requires"
         r.must(count >= solves, f"{plural(count, 'timed solve')} {where} {solves}")
         r.must(count * mean >= seconds * (1 - 1e-9), f"{count * mean:g} s {where} {seconds:g} s")

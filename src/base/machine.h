@@ -45,6 +45,13 @@ double mg_machine_cpu_quota_in(const char *root);
  *  one: threads beyond it wait for the next period. Call it before the first parallel region. */
 void mg_machine_limit_threads(void);
 
+/** Model of this host's CPU, as Linux names it, or the kind of the machine: one line of printable
+ *  ASCII. Static storage. */
+const char *mg_machine_cpu(void);
+
+/** mg_machine_cpu with /proc below the folder `root`. For tests. */
+void mg_machine_cpu_in(const char *root, char *text, int text_size);
+
 /** Bytes of the last-level caches that `threads` threads fill, at least one whole cache; 0 if
  * unknown. A virtual machine may report the cache of its host. */
 int64_t mg_machine_cache(int threads);

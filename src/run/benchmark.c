@@ -85,8 +85,8 @@ static void show_progress(const mg_params_t *p, const char *phase, int s, int do
 }
 
 static void log_solve(const char *phase, const mg_size_result_t *size, double seconds) {
-  mg_verbose("%s at 1/%d: %.6f s, max|f-Au| %.6e after %d cycle%s", phase, size->n[0], seconds,
-             size->history.norm[size->history.n_cycles - 1], size->history.n_cycles,
+  mg_verbose("%s at %s: %.6f s, max|f-Au| %.6e after %d cycle%s", phase, mg_grid(size->n).text,
+             seconds, size->history.norm[size->history.n_cycles - 1], size->history.n_cycles,
              size->history.n_cycles == 1 ? "" : "s");
 }
 

@@ -89,33 +89,17 @@ mg_status_t mg_health_sizes(const mg_params_t *params, int32_t n[MG_HEALTH_PROBL
 
 static mg_counters_t nvml; /* of this rank's GPU: at most one counter */
 
-/* Model of the CPU, as Linux names it. */
-static void describe_cpu(char *model, size_t size) {
-  char line[MG_HEALTH_TEXT];
-  FILE *file = fopen("/proc/cpuinfo", "r");
-  snprintf(model, size, "CPU");
-  while (file && fgets(line, sizeof line, file)) {
-    const char *const colon = strchr(line, ':');
-    if (strncmp(line, "model name", 10) != 0 || !colon) continue;
-    snprintf(model, size, "%.*s", (int)strcspn(colon + 1, "\n"), colon + 1 + (colon[1] == ' '));
-    model[strcspn(model, "\n")] = '\0';
-    break;
-  }
-  if (file) fclose(file);
-  const size_t used = strlen(model);
-  const int threads = mg_machine_threads();
-  snprintf(model + used, size - used, ", %d thread%s", threads, threads == 1 ? "" : "s");
-}
-
 mg_status_t mg_health_identify(const mg_params_t *params, mg_health_device_t *device) {
   static const unsigned char no_gpu[16];
   unsigned char uuid[16];
   MG_TRY(mg_device_uuid(params, uuid));
   const bool has_gpu = memcmp(uuid, no_gpu, sizeof uuid) != 0;
+  const int threads = mg_machine_threads();
   if (uses_gpu(params))
     snprintf(device->model, sizeof device->model, "%s", mg_device_text());
   else
-    describe_cpu(device->model, sizeof device->model);
+    snprintf(device->model, sizeof device->model, "%s, %d thread%s", mg_machine_cpu(), threads,
+             threads == 1 ? "" : "s");
   if (!has_gpu) return MG_OK;
   int length = snprintf(device->uuid, sizeof device->uuid, "GPU-");
   for (int b = 0; b < 16; b++)

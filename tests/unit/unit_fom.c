@@ -92,6 +92,15 @@ static void test_rules(void) {
   /* The mean of ten times may be rounded down. */
   set_result(256, 10, 60.0 * (1.0 - 1e-15));
   expect_valid(official, "official");
+  /* A busy machine. */
+  set_result(256, 10, 60.0);
+  result.size[1].seconds_min /= MG_MAX_SPREAD;
+  expect_valid(official, "official");
+  result.size[1].seconds_min = 6.0 / 4.0;
+  expect_invalid(official,
+                 "at 128^3 the mean is 4 times the fastest solve, class official allows 1.5");
+  expect_invalid("--precision=mixed 7 8", "class mixed allows 1.5");
+  expect_valid("--cycle=v 7 8", "open");
   set_result(16 * 13, 10, 60.0);
   expect_invalid(official, "208^3 is not of the form C 2^k");
   set_result(8 * 11, 10, 60.0);
@@ -128,7 +137,42 @@ static void test_no_rate(void) {
   CHECK(isnan(fom.dof_per_s));
 }
 
+/* The text report warns in every class. */
+static void test_warning(void) {
+  char text[4096] = "";
+  set_result(256, 10, 60.0);
+  result.size[2].seconds_min = 6.0 / 4.0;
+  expect_ok("--cycle=v 7 8");
+  const mg_report_t report = {.params = &params, .result = &result};
+  FILE *out = fmemopen(text, sizeof text, "w");
+  mg_report_print_results(out, &report);
+  fclose(out);
+  CHECK_CONTAINS(text, "  warning   at 64^3 the mean is 4 times the fastest solve: ");
+  CHECK(strstr(text, "at 128^3") == NULL);
+}
+
+/* Only cells that are cubes of one size have a width. */
+static void test_widths(void) {
+  static double faces[17];
+  const int32_t n[3] = {60, 20, 10};
+  expect_ok("7 8");
+  CHECK_NEAR(mg_report_width(&params, (const int32_t[3]){256, 256, 256}), 1.0 / 256, 0.0);
+  expect_ok("--cells=60x20x10");
+  CHECK_NEAR(mg_report_width(&params, n), 1.0 / 60, 1e-16);
+  expect_ok("--cells=60x20x10 --spacing=20,20,20");
+  CHECK_NEAR(mg_report_width(&params, n), 20.0, 1e-14);
+  expect_ok("--cells=60x20x10 --spacing=20,10,2");
+  CHECK(isnan(mg_report_width(&params, n)));
+  expect_ok("--cells=16x16x16");
+  params.face[2] = faces;
+  CHECK(isnan(mg_report_width(&params, (const int32_t[3]){16, 16, 16})));
+  params.face[2] = NULL;
+}
+
 int main(void) {
+  test_warning();
+  test_widths();
+
   test_classes();
   test_rules();
   test_no_rate();

@@ -1,5 +1,5 @@
-/* Free memory, CPU quota and cache per CPU of simulated machines: files of /proc and /sys below a
- * folder. */
+/* Free memory, CPU quota, cache per CPU and model of the CPU of simulated machines: files of /proc
+ * and /sys below a folder. */
 #include "base/machine.h"
 #include "tests/lib/test.h"
 #include <stdlib.h>
@@ -175,6 +175,40 @@ static const struct {
      256 << 10},
 };
 
+static const struct {
+  const char *what, *cpuinfo, *model;
+} cpus[] = {
+    {"x86",
+     "processor\t: 0\nmodel\t\t: 17\nmodel name\t: AMD EPYC 9754 128-Core Processor  "
+     "\n\nprocessor\t: 1\n",
+     "AMD EPYC 9754 128-Core Processor"},
+    {"blanks, controls and other bytes", "model name : \t A\t  B\033[2J \303\251\r\n",
+     "A B?[2J ??"},
+    {"POWER", "processor\t: 0\ncpu\t\t: POWER9, altivec supported\n", "POWER9, altivec supported"},
+    {"a name longer than the buffer",
+     "model name : 0123456789012345678901234567890123456789012345678901234567890123456789\n",
+     "012345678901234567890123456789012345678901234567890123456789012"},
+};
+
+static void test_cpus(void) {
+  char model[64];
+  for (size_t c = 0; c < sizeof cpus / sizeof cpus[0]; c++) {
+    clear();
+    put(&(file_t){"proc/cpuinfo", cpus[c].cpuinfo});
+    mg_machine_cpu_in(root, model, sizeof model);
+    if (strcmp(model, cpus[c].model) != 0) fprintf(stderr, "%s:\n", cpus[c].what);
+    CHECK_STRING(model, cpus[c].model);
+  }
+  /* ARM; then no file: the kind of the machine. */
+  clear();
+  put(&(file_t){"proc/cpuinfo", "CPU implementer\t: 0x41\nCPU part\t: 0xd4f\n"});
+  mg_machine_cpu_in(root, model, sizeof model);
+  CHECK_CONTAINS(model, ", implementer 0x41, part 0xd4f");
+  clear();
+  mg_machine_cpu_in(root, model, sizeof model);
+  CHECK(model[0] != '\0' && strchr(model, ',') == NULL);
+}
+
 /* Leave these files only. */
 static void put_files(const file_t files[MOST_FILES]) {
   clear();
@@ -206,6 +240,7 @@ int main(void) {
   if (!mkdtemp(root)) return TEST_SKIP;
   test_caches();
   test_quotas();
+  test_cpus();
   for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
     put_files(machines[m].files);
     const int64_t got = mg_host_memory_available_in(root);

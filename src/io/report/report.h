@@ -19,7 +19,7 @@ typedef struct {
   double mean;
 } mg_count_t;
 
-/** Version of the JSON reports: 1 more with each change of a key or of its meaning. */
+/** Version of the JSON reports: 1 more if a key is removed or changes its meaning. */
 enum { MG_REPORT_SCHEMA = 1 };
 
 /** Everything that a report may print. */
@@ -33,7 +33,7 @@ typedef struct {
   const char *command_line;
   /* Set by mg_report_begin. */
   int ranks, threads;
-  const char *host;
+  const char *host, *cpu;                 /**< of rank 0 */
   const char *device;                     /**< description of rank 0's device */
   const char *transport, *transport_text; /**< transports in use between devices, and the reason */
   int64_t level_bytes[MG_MAX_LEVELS];     /**< sum over all ranks */
@@ -69,6 +69,17 @@ typedef struct {
   double dof_per_s;               /**< mg_report_rate of h */
   char why[256];                  /**< reason if not valid, else "" */
 } mg_fom_t;
+
+/** Most mean seconds of the timed solves of a grid, relative to the fastest one. The mean of more
+ *  comes from other work on the machine or from changing clocks. Idle machines: up to 1.25. */
+#define MG_MAX_SPREAD 1.5
+
+/** Mean seconds of the timed solves of a grid / the fewest; 1 if it was not timed. */
+double mg_report_spread(const mg_size_result_t *size);
+
+/** Width of a cell of n[0] x n[1] x n[2] on the run's domain; NaN if cells are no cubes of one
+ *  size. */
+double mg_report_width(const mg_params_t *params, const int32_t n[3]);
 
 /** Judge a verified run by the rules of its class. */
 mg_fom_t mg_report_fom(const mg_report_t *report);

@@ -83,7 +83,7 @@ mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
     boundary(out, p);
     fprintf(out, "%s,%s,%d,%d,%d,%d,", mg_smoother_name(p->smoother), mg_cycle_name(p->cycle),
             size->n[0], r->plan->n_levels - s, r->ranks, r->threads);
-    number(out, 1.0 / size->n[0], ",");
+    number(out, mg_report_width(p, size->n), ",");
     fprintf(out, "%.0f,%d,", mg_size_dof(size), hist->n_cycles);
     number(out, hist->norm[hist->n_cycles - 1], ",");
     number(out, hist->rel[hist->n_cycles - 1], ",");

@@ -70,6 +70,10 @@ static bool is_listed_size(int32_t n) {
   return n <= 11 && k >= 4;
 }
 
+double mg_report_spread(const mg_size_result_t *size) {
+  return size->seconds_min > 0.0 ? size->seconds_mean / size->seconds_min : 1.0;
+}
+
 static void check_times(const mg_result_t *result, mg_fom_t *fom) {
   const int solves = rules[fom->result_class].solves;
   const double seconds = rules[fom->result_class].seconds;
@@ -84,6 +88,9 @@ static void check_times(const mg_result_t *result, mg_fom_t *fom) {
     if (total < seconds * (1.0 - 1e-9)) /* rounding of the mean */
       refuse(fom, "%.3g s of timed solves at %s, class %s requires %g s", total, grid.text, name,
              seconds);
+    if (mg_report_spread(size) > MG_MAX_SPREAD)
+      refuse(fom, "at %s the mean is %.3g times the fastest solve, class %s allows %g", grid.text,
+             mg_report_spread(size), name, MG_MAX_SPREAD);
   }
 }
 
@@ -113,8 +120,10 @@ static void print_hpgmg_summary(FILE *out, const mg_report_t *r) {
           "===== Performance Summary ======================================================\n");
   for (int s = 0; s < r->result->n_sizes; s++) {
     const mg_size_result_t *size = &r->result->size[s];
-    fprintf(out, "  h=%.15e  DOF=%.15e  time=%.6f  DOF/s=%.3e  MPI=%d  OMP=%d\n", 1.0 / size->n[0],
-            mg_size_dof(size), size->seconds_mean, mg_report_rate(r, size), r->ranks, r->threads);
+    const double h = mg_report_width(r->params, size->n);
+    if (!isnan(h)) fprintf(out, "  h=%.15e", h);
+    fprintf(out, "  DOF=%.15e  time=%.6f  DOF/s=%.3e  MPI=%d  OMP=%d\n", mg_size_dof(size),
+            size->seconds_mean, mg_report_rate(r, size), r->ranks, r->threads);
   }
 }
 

@@ -129,11 +129,12 @@ static json_t *solves(const mg_report_t *r) {
       json_array_append_new(rel, mg_json_number(size->history.rel[c]));
     }
     json_t *item =
-        json_pack("{s:f, s:I, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "h", 1.0 / size->n[0],
-                  "dof", (json_int_t)mg_size_dof(size), "f_norm", mg_json_number(size->f_norm),
-                  "norms", norms, "rel", rel, "cycles", size->history.n_cycles, "solves",
-                  size->n_solves, "seconds_min", mg_json_number(timed ? size->seconds_min : NAN),
-                  "seconds_mean", mg_json_number(timed ? size->seconds_mean : NAN), "dof_per_s",
+        json_pack("{s:o, s:I, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "h",
+                  mg_json_number(mg_report_width(r->params, size->n)), "dof",
+                  (json_int_t)mg_size_dof(size), "f_norm", mg_json_number(size->f_norm), "norms",
+                  norms, "rel", rel, "cycles", size->history.n_cycles, "solves", size->n_solves,
+                  "seconds_min", mg_json_number(timed ? size->seconds_min : NAN), "seconds_mean",
+                  mg_json_number(timed ? size->seconds_mean : NAN), "dof_per_s",
                   mg_json_number(mg_report_rate(r, size)));
     json_object_set_new(item, "ended", json_string(end_of(r, &size->history)));
     if (r->reference.norm > 0.0) {
@@ -207,7 +208,7 @@ static mg_status_t write_and_free(FILE *out, json_t *root) {
 mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
   json_t *root = json_pack(
       "{s:s, s:s, s:i, s:o, s:{s:i, s:I, s:o, s:i, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:s, s:o, "
-      "s:f, "
+      "s:s, s:f, "
       "s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:{s:s, s:I}}",
       "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "schema", MG_REPORT_SCHEMA, "problem",
       problem(r->params, r->plan, r->input), "run", "ranks", r->ranks, "idle_ranks",
@@ -217,10 +218,11 @@ mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
       (json_int_t)r->params->cpu_below, "agglomerate_below", agglomerate_below(r->params),
       "agglomeration", agglomeration(&r->placement->agglomeration), "strip_bytes",
       strip_bytes(&r->placement->strips), "strip_source",
-      mg_strips_name(r->placement->strips.source), "host", mg_json_text(r->host), "setup_seconds",
-      r->result->seconds_setup, "restart", mg_json_text_or_null(r->params->restart), "command_line",
-      mg_json_text(r->command_line), "timing", timing(r->params), "levels", levels(r), "solves",
-      solves(r), "checksums", checksums(r), "error", mg_json_number(r->result->error), "order",
+      mg_strips_name(r->placement->strips.source), "host", mg_json_text(r->host), "cpu", r->cpu,
+      "setup_seconds", r->result->seconds_setup, "restart",
+      mg_json_text_or_null(r->params->restart), "command_line", mg_json_text(r->command_line),
+      "timing", timing(r->params), "levels", levels(r), "solves", solves(r), "checksums",
+      checksums(r), "error", mg_json_number(r->result->error), "order",
       mg_json_number(r->result->order), "error_rounding", mg_json_number(r->result->error_rounding),
       "order_rounding", mg_json_number(r->result->order_rounding), "energy", energy(r->result),
       "verification", r->result->passed ? "passed" : "failed", "reason", r->result->why, "note",

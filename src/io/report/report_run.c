@@ -16,6 +16,15 @@ const char *mg_report_command_line(int argc, char *const argv[]) {
   return line;
 }
 
+double mg_report_width(const mg_params_t *params, const int32_t n[3]) {
+  const double rounding = 1e-12;
+  if (!mg_params_has_cells(params)) return 1.0 / n[0];
+  const double width = params->length[0] / n[0];
+  for (int d = 0; d < 3; d++)
+    if (params->face[d] || fabs(params->length[d] / n[d] - width) > rounding * width) return NAN;
+  return width;
+}
+
 /* Memory and eigenvalue bound of every level. */
 static mg_status_t gather_levels(const mg_hierarchy_t *h, mg_report_t *r) {
   const mg_hierarchy_t *cycles = mg_hierarchy_of_cycles(h);
@@ -100,6 +109,7 @@ mg_status_t mg_report_begin(mg_report_t *r, const mg_hierarchy_t *h) {
   r->ranks = mg_comm_size(mg_comm_world());
   r->threads = mg_machine_threads();
   r->host = mg_comm_host();
+  r->cpu = mg_machine_cpu();
   r->device = mg_device_text();
   r->transport = mg_transports_name(h->transports);
   r->transport_text = mg_transports_describe(h->transports);

@@ -177,8 +177,8 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
   fprintf(out, "; bottom %s\n", mg_bottom_name(p->bottom));
   if (p->precision == MG_CLASS_MIXED)
     fprintf(out, "  precision mixed: u, f and residuals in double, cycles in float\n");
-  fprintf(out, "  machine   %d rank%s of %d thread%s, rank 0 on %s\n", r->ranks,
-          r->ranks == 1 ? "" : "s", r->threads, r->threads == 1 ? "" : "s", r->host);
+  fprintf(out, "  machine   %d rank%s of %d thread%s, rank 0 on %s: %s\n", r->ranks,
+          r->ranks == 1 ? "" : "s", r->threads, r->threads == 1 ? "" : "s", r->host, r->cpu);
   mg_report_idle_ranks(out, p, r->plan);
   fprintf(out, "  device    %s\n", r->device);
   if (mg_place_is_cuda(r->plan->level[0].place) && r->ranks > 1)
@@ -293,13 +293,18 @@ static void print_shares(FILE *out, const mg_report_t *r) {
 static void print_performance(FILE *out, const mg_report_t *r) {
   const mg_result_t *result = r->result;
   static const char *const names[MG_N_SIZES] = {"h", "2h", "4h"};
-  fprintf(out,
-          "\n        h =            DOF   solves  seconds (min)  seconds (mean)        DOF/s\n");
+  /* Cells of other grids than cubes of boxes may be no cubes. */
+  const bool has_width = !mg_params_has_cells(r->params);
+  fprintf(out, "\n  %*s            DOF   solves  seconds (min)  seconds (mean)        DOF/s\n",
+          has_width ? 9 : 14, has_width ? "h =" : "cells");
   for (int s = 0; s < result->n_sizes; s++) {
     const mg_size_result_t *size = &result->size[s];
     const double rate = mg_report_rate(r, size);
-    fprintf(out, "  %2s  1/%-8d %12.0f %8d", names[s], size->n[0], mg_size_dof(size),
-            size->n_solves);
+    if (has_width)
+      fprintf(out, "  %2s  1/%-8d", names[s], size->n[0]);
+    else
+      fprintf(out, "  %14s", mg_grid(size->n).text);
+    fprintf(out, " %12.0f %8d", mg_size_dof(size), size->n_solves);
     if (!r->params->verify_only && !isnan(size->seconds_mean))
       fprintf(out, " %14.6f %15.6f", size->seconds_min, size->seconds_mean);
     else
@@ -309,6 +314,12 @@ static void print_performance(FILE *out, const mg_report_t *r) {
     else
       fprintf(out, " %12.4e\n", rate);
   }
+  for (int s = 0; s < result->n_sizes; s++)
+    if (mg_report_spread(&result->size[s]) > MG_MAX_SPREAD)
+      fprintf(out,
+              "  warning   at %s the mean is %.3g times the fastest solve: other work on the "
+              "machine? Repeat the run on an idle one\n",
+              mg_grid(result->size[s].n).text, mg_report_spread(&result->size[s]));
 }
 
 void mg_report_print_results(FILE *out, const mg_report_t *r) {
