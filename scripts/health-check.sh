@@ -10,7 +10,7 @@
 #   OPTION       of hpgmg-fv, such as --min-time=5
 #
 # MPIEXEC is the launcher, by default mpirun. Prints nothing if all GPUs are ok, otherwise one line per
-# GPU that is slow, wrong or missing, or the error. Exit codes are those of hpgmg-fv: 0 if all GPUs are
+# GPU that is slow, wrong or missing, or the error. A signal ends the check, too. Exit codes are those of hpgmg-fv: 0 if all GPUs are
 # ok, 1 if not (also if a check is ended), 4 if there is no usable GPU.
 set -euo pipefail
 
@@ -55,9 +55,31 @@ output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 command=("${MPIEXEC:-mpirun}" -n "$gpus" "$program")
 ((gpus > 1)) || command=("$program")
+
+# The check must not outlive this script. A signal ends it. It stays in this process group, which slurmd
+# kills. If this script alone is killed, the kernel sends SIGTERM (util-linux 2.33 or newer).
+guard=()
+! setpriv --help 2>/dev/null | grep -q -- --pdeathsig || guard=(setpriv --pdeathsig TERM)
+check='' ended=''
+end() {
+  ended=yes
+  [[ -z $check ]] || kill -TERM "$check" 2>/dev/null || true
+}
+trap end HUP INT TERM
+"${guard[@]}" timeout --foreground -k 10 "$limit" "${command[@]}" --health="${baseline:--}" --device=cuda --quiet "$@" \
+  >"$output" 2>&1 </dev/null &
+check=$!
+[[ -z $ended ]] || end
 rc=0
-timeout -k 10 "$limit" "${command[@]}" --health="${baseline:--}" --device=cuda --quiet "$@" \
-  >"$output" 2>&1 </dev/null || rc=$?
+while true; do # a signal interrupts the wait
+  rc=0
+  wait "$check" || rc=$?
+  kill -0 "$check" 2>/dev/null || break
+done
+if [[ -n $ended ]]; then
+  grep '^hpgmg-fv: error: ' "$output" >&2 || true
+  fail 1 'a signal ended the check'
+fi
 ((rc != 0)) || exit 0
 if ((rc == 124 || rc == 137)); then
   grep '^hpgmg-fv: error: ' "$output" >&2 || true

@@ -2,6 +2,7 @@
  * time, so a rank whose device or message hangs is detected. */
 #include "run/health.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "device/device_select.h"
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +21,21 @@ static mg_status_t wait_for_root(mg_requests_t *requests, double seconds) {
   return status;
 }
 
+/* Wait for `seconds`; once a signal was caught, only for answers that are about to arrive. */
+static mg_status_t wait_for_answers(mg_requests_t *requests, double seconds, int n, bool *arrived) {
+  const double slice = 0.1, grace = 0.5;
+  double left = seconds;
+  for (bool ending = false;; left -= slice) {
+    bool all = true;
+    MG_TRY(mg_requests_wait_at_most(requests, fmin(slice, left), arrived));
+    for (int r = 0; r < n; r++)
+      all = all && arrived[r];
+    if (all || left <= slice) return MG_OK;
+    if (mg_machine_signal() != 0 && !ending) left = fmin(left, grace);
+    ending = mg_machine_signal() != 0;
+  }
+}
+
 /* Rank 0 receives the device of every rank. */
 static mg_status_t receive_answers(mg_requests_t *requests, double seconds, mg_health_t *health) {
   mg_health_device_t *const device = health->device;
@@ -28,7 +44,7 @@ static mg_status_t receive_answers(mg_requests_t *requests, double seconds, mg_h
   mg_status_t status = MG_OK;
   for (int r = 1; r < health->n_ranks && status == MG_OK; r++)
     status = mg_comm_receive(requests, r, &device[r], sizeof *device);
-  if (status == MG_OK) status = mg_requests_wait_at_most(requests, seconds, arrived);
+  if (status == MG_OK) status = wait_for_answers(requests, seconds, health->n_ranks - 1, arrived);
   for (int r = 0; r < health->n_ranks && status == MG_OK; r++) {
     device[r].answered = r == 0 || arrived[r - 1];
     health->must_abort = health->must_abort || !device[r].answered;

@@ -1,4 +1,5 @@
 /* Medians and verdicts of a health check. */
+#include "base/machine.h"
 #include "run/health.h"
 #include <math.h>
 #include <stdio.h>
@@ -116,7 +117,9 @@ static bool has_lost_peer(const mg_health_t *health, int r) {
 static bool is_missing(const mg_health_t *health, int r, char *reason) {
   const mg_health_device_t *d = &health->device[r];
   const int first = first_with_gpu(health, r);
-  if (!d->answered)
+  if (!d->answered && mg_machine_signal() != 0)
+    snprintf(reason, MG_HEALTH_TEXT, "no answer before a signal ended the check");
+  else if (!d->answered)
     snprintf(reason, MG_HEALTH_TEXT, "no answer within %g s", health->timeout);
   else if (d->failure[0])
     snprintf(reason, MG_HEALTH_TEXT, "no result: %.200s", d->failure);

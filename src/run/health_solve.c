@@ -162,7 +162,15 @@ static bool has_first_norm(const solves_t *s) {
   return memcmp(&s->norm, &s->first_norm, sizeof s->norm) == 0;
 }
 
+/* SIGHUP, SIGINT or SIGTERM ends the measurement, not the report. */
+static mg_status_t check_signal(void) {
+  const int caught = mg_machine_signal();
+  if (caught == 0) return MG_OK;
+  return mg_error(MG_ERR_INTERRUPTED, "signal %d (%s) ended the check", caught, strsignal(caught));
+}
+
 static mg_status_t solve(solves_t *s, double *seconds) {
+  MG_TRY(check_signal());
   const double start = mg_now();
   MG_TRY(mg_cycle_run(s->h, 0, MG_KIND_FIRST, NULL));
   MG_TRY(mg_cycle_residual_norm(s->h, 0, MG_KIND_FIRST, &s->norm));
@@ -236,6 +244,7 @@ static mg_status_t time_repeatedly(const solves_t *s, timed_t run, void *data, d
   const double begin = mg_now();
   int n = 0;
   while (n < MIN_REPEATS || (n < MAX_SAMPLES && mg_now() - begin < 0.1 * s->params->min_time)) {
+    MG_TRY(check_signal());
     const double start = mg_now();
     MG_TRY(run(data));
     s->sample[n++] = mg_now() - start;

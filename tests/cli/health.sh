@@ -65,6 +65,21 @@ test ! -s "$dir/out" || complain '--quiet prints a report'
 
 MOCK_FLIP=0 fails 1 --health "${quick[@]}"
 named 'rank 0 on .* is wrong: [0-9]*\^3: checksum [0-9a-f]{16} instead of [0-9a-f]{16}, in 3 of 3 solutions; .* 1 of 1'
+# A signal ends the check with a report, and a check whose clock stands still with nothing else.
+catches() { # PROCESS: is it the program, and does it catch SIGTERM?
+  test "/proc/$1/exe" -ef "$mock" || return
+  test $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status") >> 14 & 1)) -eq 1
+}
+json=()
+! have_feature jansson || json=(--json="$dir/ended.json")
+MOCK_TICK=0 "$mock" --health --device=cpu "${json[@]}" >"$dir/out" 2>"$dir/err" &
+job=$!
+await "$job" catches "$job"
+kill -TERM "$job"
+ended 1 '--health, SIGTERM'
+verdict 0 'missing: no result: signal 15 \(Terminated\) ended the check'
+named 'rank 0 on .* is missing: no result: signal 15 \(Terminated\) ended the check'
+test ${#json[@]} -eq 0 || test "$(tail -n 1 "$dir/ended.json" | grep -c '"passed":false')" -eq 1 || complain 'no JSON'
 MOCK_FAIL=0 fails 1 --health "${quick[@]}"
 named 'rank 0 on .* is missing: no result: the device is lost'
 if have_mpi; then
@@ -82,6 +97,25 @@ if have_mpi; then
     verdict "1 +[^ ]+ +- +-" 'missing: no answer within 20 s'
     named "rank 1 on $(uname -n) is missing: no answer within 20 s"
   done
+  # After a signal, rank 0 does not wait for a rank that hangs.
+  cat >"$dir/rank" <<CODE
+#!/usr/bin/env bash
+rank=\${OMPI_COMM_WORLD_RANK-\${PMI_RANK-}}
+echo \$\$ >"$dir/rank.tmp.\$rank" && mv "$dir/rank.tmp.\$rank" "$dir/rank.\$rank"
+exec "$mock" "\$@"
+CODE
+  chmod +x "$dir/rank"
+  rm -f "$dir/hung"
+  export MOCK_HANG_FILE=$dir/hung MOCK_HANG=1
+  mpi_run 2 "$dir/rank" --health --health-timeout=1e5 "${quick[@]}" >"$dir/out" 2>"$dir/err" &
+  job=$!
+  await "$job" test -e "$dir/hung"
+  if test -e "$dir/rank.0"; then # the MPI library numbers ranks in the environment
+    kill -TERM "$(<"$dir/rank.0")"
+    ended 1 'a rank hangs, SIGTERM'
+    verdict "1 +[^ ]+ +- +-" 'missing: no answer before a signal ended the check'
+  fi
+  unset MOCK_HANG_FILE MOCK_HANG
   hang 0 solve --quiet
   named 'rank 0 is missing: no answer within 180 s \[rank 1\]'
 fi
@@ -197,6 +231,30 @@ host 0 -b "$base"
 MOCK_FLIP=0 host 1
 grep -qx 'hpgmg-fv: error: health: rank 0 on .* is wrong: .*' "$dir/err" || complain "script: $(cat "$dir/err")"
 test "$(wc -l <"$dir/err")" -eq 1 || complain "script: $(cat "$dir/err")"
+# A signal to the script ends the check, and so does the death of the script.
+cat >"$dir/check" <<CODE
+#!/usr/bin/env bash
+echo \$\$ >"$dir/check.tmp" && mv "$dir/check.tmp" "$dir/check.pid"
+exec "$mock" "\$@"
+CODE
+chmod +x "$dir/check"
+script_ends() { # SIGNAL: send it to a script whose check would take for ever
+  rm -f "$dir/check.pid"
+  MOCK_TICK=0 bash "$script" -n 1 -p "$dir/check" --device=cpu >"$dir/out" 2>"$dir/err" &
+  job=$!
+  await "$job" test -e "$dir/check.pid"
+  program=$(<"$dir/check.pid")
+  await "$job" catches "$program"
+  kill "-$1" "$job"
+  while grep -q '^State:.[^Z]' "/proc/$program/status" 2>/dev/null; do sleep 0.1; done
+}
+script_ends TERM
+ended 1 'health-check.sh, SIGTERM'
+grep -qx 'health-check: error: a signal ended the check' "$dir/err" || complain "script, SIGTERM: $(cat "$dir/err")"
+if setpriv --help 2>/dev/null | grep -q -- --pdeathsig; then
+  script_ends KILL
+  ended 137 'health-check.sh, SIGKILL'
+fi
 exits 2 bash "$script" -n x -p "$mock"
 exits 2 bash "$script" -n
 exits 2 bash "$script" -n 1 -p "$dir/nothing"

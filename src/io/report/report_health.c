@@ -1,6 +1,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#include "base/machine.h"
 #include "device/device_select.h"
 #include "device/thread_check.h"
 #include "io/field_checksum.h"
@@ -159,6 +160,7 @@ mg_status_t mg_report_health(mg_params_t *params) {
   MG_TRY(mg_report_check_outputs(params));
   if (has_baseline(params)) MG_TRY(MG_ON_ROOT(mg_report_read_baseline(params->health, &health)));
   MG_TRY(mg_thread_warn_if_crowded());
+  mg_machine_catch_signals();
   MG_TRY(mg_health_check(params, mg_field_checksum, &health));
   if (health.must_abort && mg_comm_is_root()) return report_and_abort(&report);
   mg_status_t status = MG_ON_ROOT(report_devices(params, &report));
