@@ -52,9 +52,10 @@ stdout_errors: list[str] = []
 
 
 def put_line(stream, text: str) -> OSError | None:
-    """Print a line. After an error, redirect the stream to /dev/null and return the error."""
+    """Print lines, without terminal controls that a file may contain. After an error, redirect the
+    stream to /dev/null and return the error."""
     try:
-        print(text, file=stream, flush=True)
+        print("\n".join(map(printable, text.split("\n"))), file=stream, flush=True)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         return error
@@ -197,12 +198,21 @@ def is_standard(path: str) -> bool:
     return any(os.path.samestat(os.stat(path), os.fstat(number)) for number in (1, 2))
 
 
-def write_atomically(path: str, content: bytes | memoryview) -> None:
+def refuse_link(path: str) -> None:
+    """Names that a tool chooses are known, so a link there may be another user's."""
+    if os.path.islink(path):
+        raise FileError(f"{path} is a symbolic link; remove it")
+
+
+def write_atomically(path: str, content: bytes | memoryview, may_follow: bool = True) -> None:
     """Write a file atomically: on an error, an existing file stays unchanged.
 
-    Symbolic links are followed. Devices and pipes are written directly, not replaced.
+    Symbolic links are followed, but not for names that a tool chooses (may_follow). Devices and
+    pipes are written directly, not replaced.
     """
     final, temporary = os.path.realpath(path), None
+    if not may_follow:
+        refuse_link(path)
     try:
         # Use the given name: the target of /dev/stdout may have no name.
         if os.path.exists(path) and not os.path.isfile(path):

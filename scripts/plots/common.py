@@ -6,7 +6,7 @@ import csv
 import os
 import warnings
 
-from toolkit import UsageError, need, plural, write_atomically
+from toolkit import UsageError, need, plural, printable, write_atomically
 
 # Every run solves on three grids: levels 0, 1 and 2.
 GRIDS = ("h", "2h", "4h")
@@ -113,7 +113,15 @@ def save_figure(fig, path: str) -> None:
     write_atomically(path, content.getvalue())
 
 
-def save_table(path: str | None, head: list[str], rows) -> None:
+def cell(value) -> int | str:
+    """A value of a CSV file. Text is no formula of a spreadsheet and has no terminal controls."""
+    if isinstance(value, str):
+        is_formula = len(value) > 1 and value.lstrip()[:1] in tuple("=+-@")
+        return f"'{printable(value)}" if is_formula else printable(value)
+    return value if isinstance(value, int) else repr(float(value))
+
+
+def save_table(path: str | None, head: list[str], rows, may_follow: bool = True) -> None:
     """Write the plotted values as CSV with full precision. Does nothing if PATH is None."""
     import io
 
@@ -123,8 +131,8 @@ def save_table(path: str | None, head: list[str], rows) -> None:
     table = csv.writer(content, lineterminator="\n")
     table.writerow(head)
     for row in rows:
-        table.writerow([v if isinstance(v, (int, str)) else repr(float(v)) for v in row])
-    write_atomically(path, content.getvalue().encode(errors="backslashreplace"))
+        table.writerow(list(map(cell, row)))
+    write_atomically(path, content.getvalue().encode(errors="backslashreplace"), may_follow)
 
 
 def save(fig, args, shown: str, ran: list[str], head: list[str], rows) -> None:

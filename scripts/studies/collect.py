@@ -93,7 +93,7 @@ def write_csv(folder: Folder, rows: list[dict]) -> str:
     """Write results.csv with full precision. NaN becomes an empty value."""
     path = folder.at("results.csv")
     known = ([v if v == v else "" for v in row.values()] for row in rows)
-    save_table(path, list(rows[0]), known)
+    save_table(path, list(rows[0]), known, may_follow=False)
     return path
 
 

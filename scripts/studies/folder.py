@@ -235,7 +235,7 @@ class Folder:
         self.save_jobs({**self.jobs(), point.name: job})
 
     def save_jobs(self, jobs: dict[str, str]) -> None:
-        write_atomically(self.at("state.json"), (json.dumps(jobs, indent=1) + "\n").encode())
+        write_atomically(self.at("state.json"), (json.dumps(jobs, indent=1) + "\n").encode(), False)
 
 
 class Lock:
@@ -320,10 +320,12 @@ def make_folder(path: str, study: Study, plan: Plan, scripts: dict[str, str]) ->
             os.unlink(state)
     except OSError as error:
         raise FileError(f"{path} cannot be used as folder: {error.strerror}") from None
-    write_atomically(os.path.join(path, "study.ini"), plan.study.encode())
+    write_atomically(os.path.join(path, "study.ini"), plan.study.encode(), False)
     for name, text in scripts.items():
         script = os.path.join(path, "jobs", f"{name}.sh")
-        write_atomically(script, text.encode())
+        write_atomically(script, text.encode(), False)
         os.chmod(script, 0o755)
     data = {"format": PLAN_FORMAT, **dataclasses.asdict(plan)}
-    write_atomically(os.path.join(path, "plan.json"), (json.dumps(data, indent=1) + "\n").encode())
+    write_atomically(
+        os.path.join(path, "plan.json"), (json.dumps(data, indent=1) + "\n").encode(), False
+    )

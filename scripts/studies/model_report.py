@@ -213,5 +213,5 @@ def write_curve(folder: Folder, curve: list[Forecast]) -> str:
     for f in curve:
         numbers = [f.seconds, f.low, f.high, efficiency(f, curve[0]), *f.parts.values()]
         rows.append([f.ranks, f.dim, f.dof, *numbers])
-    save_table(path, head, rows)
+    save_table(path, head, rows, may_follow=False)
     return path

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 
-from toolkit import FileError, ToolError
+from toolkit import FileError, ToolError, refuse_link
 
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOOK_S = 0.2  # interval for polling the output of a job
@@ -63,6 +63,7 @@ class Signals:
 
 def start(words: list[str], folder: str, output: str) -> subprocess.Popen:
     """Start a job in a new process group."""
+    refuse_link(output)
     try:
         out = open(output, "wb")  # noqa: SIM115
     except OSError as error:

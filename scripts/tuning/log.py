@@ -98,7 +98,7 @@ class Log:
                 )
         self.runs = [run for run in self.runs if run.phase != forget]
         rows = [COLUMNS, *map(row_of, self.runs)]
-        write_atomically(path, f"{comment}\n{text_of(rows)}".encode())
+        write_atomically(path, f"{comment}\n{text_of(rows)}".encode(), may_follow=False)
         self.waiting: dict[tuple[str, str], list[Run]] = {}
         for run in self.runs:
             self.waiting.setdefault((run.phase, run.options), []).append(run)
@@ -111,7 +111,8 @@ class Log:
     def add(self, run: Run) -> None:
         self.runs.append(run)
         try:
-            with open(self.path, "a", encoding="utf-8") as out:
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
+            with open(file, "a", encoding="utf-8") as out:
                 out.write(text_of([row_of(run)]))
         except OSError as error:
             raise FileError(f"{self.path} cannot be written: {error.strerror}") from None

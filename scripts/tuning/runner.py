@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from toolkit import USAGE, FileError, ToolError, UsageError
+from toolkit import USAGE, FileError, ToolError, UsageError, printable
 from tuning.log import FINAL, LONG, QUICK, REFERENCE, Log, Run
 from tuning.search import Budget, Exhausted
 from tuning.space import Options, words_of
@@ -69,7 +69,7 @@ def reason_of(errors: str, code: int) -> str:
     """The program's error line, or the first line of anything else."""
     lines = [line for line in errors.splitlines() if line.strip(" -")]
     own = [line.partition("error: ")[2] for line in lines if line.startswith("hpgmg-fv: error: ")]
-    return (own[:1] or lines[:1] or [f"exit code {code}"])[0].strip()[:200]
+    return printable((own[:1] or lines[:1] or [f"exit code {code}"])[0].strip()[:200])
 
 
 class Runner:
@@ -83,6 +83,7 @@ class Runner:
         self.no_energy = "the first call measured none"  # why there is no counter
         self.log: Log | None = None
         self.folder = tempfile.TemporaryDirectory(prefix="hpgmg-tune-")
+        self.reports: tempfile.TemporaryDirectory | None = None
         # Open MPI starts a single process faster without its daemon, and without a common folder.
         mpi = {"ess_singleton_isolated": "1", "orte_tmpdir_base": self.folder.name}
         mine = {f"OMPI_MCA_{key}": value for key, value in mpi.items()}
@@ -151,8 +152,12 @@ class Runner:
             return {}
 
     def run(self, words: list[str], phase: str, options: str, limit: float | None) -> Run:
-        """Run the program once. The report's file is beside the log, as ranks may be elsewhere."""
-        path = f"{os.path.abspath(self.log.path)}.{os.getpid()}.json"
+        """Run the program once. Its report is beside the log, as ranks may be on other hosts, in a
+        folder of this user alone."""
+        if self.reports is None:
+            beside = os.path.dirname(os.path.abspath(self.log.path))
+            self.reports = tempfile.TemporaryDirectory(prefix=".hpgmg-tune-", dir=beside)
+        path = os.path.join(self.reports.name, "report.json")
         begin = time.monotonic()
         try:
             more = [*words, f"--json={path}", "--quiet"]

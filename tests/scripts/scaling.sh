@@ -92,6 +92,17 @@ for change in 's/"class": "double"/"class": "fast"/:fom.class has the invalid va
   sed "${change%:*}" "$dir/whole.json" >"$study/runs/n1.1.json"
   refuse 3 "${change##*:}" collect "$study"
 done
+# Text of a report is no formula of a spreadsheet and has no terminal controls. A link is not followed.
+sed 's/"host": "[^"]*"/"host": "=cmd|calc"/; s/"reason": "class/"reason": "@SUM(1)\\u001b[2J/' "$dir/whole.json" >"$study/runs/n1.1.json"
+good collect "$study"
+grep -q ",'=cmd|calc,.*,\"\?'@SUM(1).x1b" "$study/results.csv" || complain "formulas: $(cat "$study/results.csv")"
+says '^invalid: n1.*: @SUM.1..x1b'
+if grep -q $'\e' "$study/results.csv" "$dir/said"; then complain 'terminal controls'; fi
+echo mine >"$dir/victim"
+ln -sf "$dir/victim" "$study/results.csv"
+refuse 3 'results.csv is a symbolic link; remove it' collect "$study"
+test "$(cat "$dir/victim")" = mine || complain 'collect wrote through a link'
+rm "$study/results.csv"
 cp "$dir/whole.json" "$study/runs/n1.1.json"
 # A second submit runs only the missing repeat.
 before=$(stat -c %Y.%s "$study/runs/n1.1.json")
@@ -195,7 +206,7 @@ PATH=$dir/bin:$PATH refuse 3 'sbatch failed \(exit code 1\): .*invalid account' 
 # No job is submitted if it cannot be recorded.
 rm -f "$dir/calls"
 ln -sf none/x "$dir/refused/state.json"
-PATH=$dir/bin:$PATH refuse 3 'state.json cannot be written' submit "$dir/refused"
+PATH=$dir/bin:$PATH refuse 3 'state.json is a symbolic link; remove it' submit "$dir/refused"
 if grep -q '^sbatch' "$dir/calls"; then complain 'a job was submitted but not recorded'; fi
 make_tool sbatch "ln -sf none/x '$dir/late/state.json'; echo 45"
 PATH=$dir/bin:$PATH good plan "$golden/gpu.ini" --system=slurm --program="$planner" --folder="$dir/late"

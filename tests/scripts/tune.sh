@@ -61,6 +61,7 @@ if [ -n "$deck" ]; then
   exit
 fi
 echo "$*" >>"$FAKE_RUNS"
+test "$(stat -c %a "${file%/*}")" = 700 || echo "$file" >>"$FAKE_RUNS.open"
 cat >"$file" <<JSON
 {"verification": "passed", "reason": "", "error": $error, "order": 2.0, "energy": $energy,
  "solves": [{"seconds_min": $(awk "BEGIN { print $seconds }")}]}
@@ -73,6 +74,15 @@ n_runs() { wc -l <"$FAKE_RUNS"; }
 good --no-picture --groups=coarsest,bottom --runs=19 -o "$dir/fake-1" -- "$dir/fake" 6 8
 grep -q '^tune: \[10 runs, .*\] the budget ended after 4 candidates$' "$dir/err" || complain "$(cat "$dir/err")"
 test "$(n_runs)" -le 19 || complain "$(n_runs) runs, not 19"
+# No other user can plant a link where reports are written, and links of known names are refused.
+test ! -e "$FAKE_RUNS.open" || complain "reports in open folders: $(cat "$FAKE_RUNS.open")"
+echo mine >"$dir/victim"
+ln -s "$dir/victim" "$dir/bad.csv"
+refuse 3 'bad.csv is not a log of tune' -- "$dir/fake" 6 8
+: >"$dir/victim"
+ln -s "$dir/victim" "$dir/bad.csv"
+refuse 3 'bad.csv is a symbolic link; remove it' -- "$dir/fake" 6 8
+test ! -s "$dir/victim" || complain 'tune wrote through a link'
 # The second call only makes the missing runs.
 good --no-picture --groups=coarsest,bottom -o "$dir/fake-1" -- "$dir/fake" 6 8
 test -z "$(grep -e '--min-time=0 ' -e --verify-only "$FAKE_RUNS" | sed 's/--json=.*//' | sort | uniq -d)" ||
