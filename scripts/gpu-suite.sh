@@ -123,7 +123,7 @@ solve() {
   local ranks=$1 threads=$(($(cores) / $1)) rc=0
   shift
   OMP_NUM_THREADS=$((threads > 0 ? threads : 1)) mpi_run "$ranks" timeout 300 "$HPGMG_FV" "$@" --device=cuda --quiet --warmup=2 \
-    --min-solves=5 --min-time="$seconds" --csv="$dir/out.csv" >/dev/null 2>"$dir/why" || rc=$?
+    --min-solves=10 --min-time="$seconds" --csv="$dir/out.csv" >/dev/null 2>"$dir/why" || rc=$?
   if does_not_fit $rc; then
     echo memory
     return 0

@@ -26,7 +26,10 @@ sed -n '/^| machine | date |/,/^$/{/^|/p;}' "$abs_top_srcdir/README.md" | diff -
   complain "README.md has another table than 'check-result --table results': $(cat "$dir/why")"
 # The picture shows the speed per device, per bandwidth and per watt of every row.
 sed '1,2d; s/^| //; s/ |$//; s/ | /\t/g' "$dir/table" >"$dir/rows"
-while IFS=$'\t' read -r machine _ _ problem _ _ per_device _ per_bandwidth per_watt; do
+# docs/performance.md begins with the rates of GPUs.
+while IFS=$'\t' read -r machine _ _ problem devices rate per_device _ per_bandwidth per_watt; do
+  test "${devices#* }" != GPU || sed '/^## /q' "$abs_top_srcdir/docs/performance.md" | grep -qE -- " $rate[ ,.)]" ||
+    complain "docs/performance.md begins without the $rate GDOF/s of $machine"
   for text in "$machine, " "$problem" "> $per_device<" "> $per_bandwidth<" "> $per_watt<"; do
     grep -qF -- "$text" "$abs_top_srcdir/docs/published.svg" ||
       complain "docs/published.svg lacks '$text': draw it with 'scripts/plot.py published results'"
