@@ -288,6 +288,32 @@ def test_forgeries(tester: Tester, reports: dict) -> None:
         reasons = tester.reasons(replaced(double, ("run", "command_line"), f"{line} {words}"))
         assert not reasons, (words, reasons)
 
+    # What belongs together: power, device, speed, and the mean and the fastest solve.
+    energy = reports["energy"]
+    none = copy.deepcopy(energy)
+    none["energy"].update(solves=0, window_seconds=None, idle_seconds=None)
+    none["energy"]["cpu"] = {**none["energy"]["node"], "source": "RAPL package"}
+    assert not tester.reasons(none), "--energy without counters"
+    strong = copy.deepcopy(energy)
+    for key, factor in (("joules", 1e3), ("joules_per_solve", 1e3), ("dof_per_joule", 1e-3)):
+        strong["energy"]["cpu"][key] *= factor
+    tester.refuse(strong, " W, 47 W when idle")
+    tester.refuse(replaced(energy, ("energy", "cpu", "idle_watts"), 300.0), " W, 300 W when idle")
+    gpu = copy.deepcopy(energy)
+    gpu["energy"]["gpu"] = {**gpu["energy"]["cpu"], "source": "NVML"}
+    tester.refuse(gpu, "energy.gpu has joules without a GPU")
+    tester.refuse(replaced(double, ("run", "device"), "NVIDIA X, sm_90, 132 SMs"), "run.backend is")
+    tester.refuse(replaced(double, ("memory", "kind"), "device"), "memory.kind is device")
+    fast = copy.deepcopy(double)
+    for part in (fast["solves"][0], fast["fom"]):
+        part["dof_per_s"] *= 1e6
+    for key in ("seconds_min", "seconds_mean"):
+        fast["solves"][0][key] /= 1e6
+    fast["solves"][0]["solves"] *= 10**6
+    tester.refuse(fast, "too much for this run of cpu")
+    busy = replaced(double, ("solves", 2, "seconds_min"), double["solves"][2]["seconds_mean"] / 4)
+    tester.refuse(busy, "the mean at 4h is 4 times the fastest solve")
+
     # Results of another operator, and those of the problem with other bits.
     for key in ("error", "order", "checksums"):
         tester.refuse(replaced(double, (key,), listed[key]), "the known result is")
