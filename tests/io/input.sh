@@ -546,7 +546,7 @@ vtk.attrs["WholeExtent"] = [0, 5, 0, 3, 0, 4]; vtk.attrs["Direction"] = np.eye(3
     h5dump -a /VTKHDF/Origin "$dir/u.hdf" | grep -q '(0): 1, 2, -3' || complain "$options: no Origin in the dump"
     grep -q '>-3 2 1<' "$dir/u.hdf.xdmf" || complain "$options: no origin for XDMF"
   done
-  made '(4, 3, 5)' "$(sed 's/0.0, 1, 3, 6, 10, 15/5.0, 6, 8, 11, 15, 20/' <<<"$faces")"
+  made '(4, 3, 5)' "${faces/0.0, 1, 3, 6, 10, 15/5.0, 6, 8, 11, 15, 20}"
   ok 1 --rhs="$dir/bad.hdf" --dump="$dir/u.hdf"
   h5dump -d /grid/x -y -w 80 "$dir/u.hdf" | grep -q '5, 6, 8, 11, 15, 20' || complain 'no position in /grid of the dump'
   # A dump is a file of the same problem, with any condition: f, alpha and beta in it are the given ones.
