@@ -75,6 +75,10 @@ def check_history(r: Result, s: int) -> None:
         if reference > 0:
             why = "norm / reference_norm is" if has else "norm / f_norm is"
             r.equal(f"{at}.rel.{c}", norm / reference, why)
+    ended = r.data["solves"][s].get("ended")
+    if ended is not None:
+        ends = ("tolerance",) if rtol > 0 else ("cycle", "max cycles")
+        r.must(ended in ends, f"{at}.ended is {ended}, but the run passed with rtol {rtol:g}")
     if rtol > 0:
         rel = last(r, f"{at}.rel")
         r.must(rel < rtol, f"{at}: relative residual {rel:g} is not below rtol {rtol:g}")

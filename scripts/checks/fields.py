@@ -56,6 +56,7 @@ SUM = pattern("16 hexadecimal digits", r"[0-9a-f]{16}")
 NUMBER = r"[-+]?[0-9.]+(e[-+]?[0-9]+)?"
 SIDE = rf"(dirichlet|neumann|periodic|robin)(:{NUMBER}){{0,3}}"
 PLACES = ("cpu", "cuda", "cuda-simple", "guard")
+ENDS = ("cycle", "tolerance", "max cycles", "stagnation", "divergence", "signal")
 SOURCES = {"gpu": "NVML", "cpu": "RAPL package", "node": "RAPL psys"}
 
 # By path: # is every index of an array. What follows a ? is checked only where the key before it is
@@ -75,6 +76,9 @@ FIELDS = {
     "problem.levels": integer(1, 24),
     "problem.coefficients": TEXT.or_null(),
     "problem.rhs": TEXT.or_null(),
+    "problem.fields?.beta": TEXT,
+    "problem.fields?.f": TEXT,
+    "problem.fields?.alpha": TEXT.or_null(),
     "problem.lengths?": array(3, 3),
     "problem.lengths?.#": real(1e-300),
     "run.ranks": integer(1, 10**9),
@@ -125,6 +129,7 @@ FIELDS = {
     "solves.#.rel": array(1, 1000),
     "solves.#.rel.#": real(0).or_null(),
     "solves.#.cycles": integer(1, 1000),
+    "solves.#.ended?": one_of(*ENDS),
     "solves.#.solves": integer(0, 2**31 - 1),
     "solves.#.seconds_min": real(1e-9, 1e9).or_null(),
     "solves.#.seconds_mean": real(1e-9, 1e9).or_null(),
