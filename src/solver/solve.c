@@ -118,9 +118,11 @@ static bool grows_steadily(const solve_t *s) {
          history->norm[last] > history->norm[0];
 }
 
-/* Judge max |f - A u| after a plain cycle, or after CG. */
-static mg_status_t judge(const solve_t *s, double norm, bool is_plain) {
+/* Judge the last max |f - A u| of the history, which is the same on all ranks, after a plain cycle
+ * or after CG. */
+static mg_status_t judge(const solve_t *s, bool is_plain) {
   course_t *c = s->course;
+  const double norm = s->history->norm[s->history->n_cycles - 1];
   const bool progress = norm < 0.9 * c->best;
   c->n_stagnant = progress ? 0 : c->n_stagnant + 1;
   if (progress) c->best = norm;
@@ -132,7 +134,7 @@ static mg_status_t judge(const solve_t *s, double norm, bool is_plain) {
 
 static mg_status_t end_cycle(const solve_t *s, double norm, bool is_plain) {
   MG_TRY(record_norm(s, norm));
-  MG_TRY(judge(s, norm, is_plain));
+  MG_TRY(judge(s, is_plain));
   return call_back(s);
 }
 
