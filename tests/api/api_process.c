@@ -1,12 +1,20 @@
 /* api_process: the library in a process that belongs to others. A solver without a communicator
  * never calls MPI. Numbers have a point in any locale of the application. Communicators of another
- * MPI library are refused, one thread suffices, and MPI_Finalize may come too early. */
+ * MPI library are refused, one thread suffices, and MPI_Finalize may come too early. No solve
+ * raises FE_INVALID or FE_DIVBYZERO. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* feenableexcept */
+#endif
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 #include "include/hpgmg.h"
 #include "tests/lib/test.h"
+#include <fenv.h>
 #include <locale.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
 #ifdef HAVE_MPI
 #include <mpi.h>
 #endif
@@ -40,10 +48,13 @@ static hpgmg_status_t create(const char *words, const void *comm, const int32_t 
   return hpgmg_create(&o, s);
 }
 
-static hpgmg_status_t solve(hpgmg_solver_t *s) {
-  static double one = 1.0;
-  const hpgmg_array_t f = {.data = &one}, values = {.data = u, .stride = {1, N, N * N}};
+static hpgmg_status_t solve_with(hpgmg_solver_t *s, double f_of_cells) {
+  const hpgmg_array_t f = {.data = &f_of_cells}, values = {.data = u, .stride = {1, N, N * N}};
   return hpgmg_solve(s, &f, &values, NULL);
+}
+
+static hpgmg_status_t solve(hpgmg_solver_t *s) {
+  return solve_with(s, 1.0);
 }
 
 static void works(const char *words, const void *comm, const int32_t *comm_f) {
@@ -158,7 +169,71 @@ static void test_finalized(void) {
 }
 #endif
 
+#ifdef FE_NOMASK_ENV /* has feenableexcept */
+static char words[256];
+
+static void name_words(int signal) {
+  (void)signal;
+  if (write(2, words, strlen(words)) < 0) _exit(2);
+  _exit(1);
+}
+
+/* Traps in all threads. OpenMP's may exist already. */
+static void set_traps(bool on) {
+#pragma omp parallel
+  if (on)
+    (void)feenableexcept(FE_INVALID | FE_DIVBYZERO);
+  else
+    (void)fedisableexcept(FE_ALL_EXCEPT);
+}
+
+/* Solve with f = 0 and f = 1 where any trap ends the process. */
+static int solve_with_traps(void) {
+  hpgmg_solver_t *s;
+  int n_solved = 0;
+  set_traps(true);
+  if (create(words, NULL, NULL, &s) == HPGMG_OK)
+    for (int f = 0; f < 2; f++)
+      n_solved += solve_with(s, f) == HPGMG_OK;
+  set_traps(false);
+  hpgmg_destroy(&s);
+  return n_solved;
+}
+
+static void test_traps(void) {
+  static const char *const
+      smoother[] = {"gsrb", "chebyshev", "jacobi", "l1jacobi", "symgs", "ssor"},
+      *const boundary[] = {"dirichlet", "neumann", "periodic", "robin:1:2", "dirichlet:3,neumann"},
+      *const other[] = {"",
+                        "--operator=7pt --bottom=cg",
+                        "--precision=mixed",
+                        "--operator=7pt --bottom=smoother --stretch=z:tanh:2",
+                        "--equation=helmholtz --bottom=cg",
+                        "--operator=7pt --lengths=1,1,9",
+                        "--operator=7pt --precision=mixed --equation=helmholtz"},
+      *const cycle[] = {"--rtol=1e-6", "--rtol=1e-6 --krylov=cg --cycle=v", "--rtol=1e-15",
+                        "--rtol=1e-6 --cycle=v"};
+  int n = 0, n_solved = 0;
+  const struct sigaction report = {.sa_handler = name_words};
+  struct sigaction before;
+  CHECK_INT(sigaction(SIGFPE, &report, &before), 0);
+  for (size_t s = 0; s < sizeof smoother / sizeof *smoother; s++)
+    for (size_t b = 0; b < sizeof boundary / sizeof *boundary; b++)
+      for (size_t o = 0; o < sizeof other / sizeof *other; o++, n++) {
+        const char *const c = cycle[(s + b + o) % (sizeof cycle / sizeof *cycle)];
+        snprintf(words, sizeof words, "--smoother=%s --boundary=%s %s %s", smoother[s], boundary[b],
+                 other[o], c);
+        n_solved += solve_with_traps();
+      }
+  CHECK_INT(sigaction(SIGFPE, &before, NULL), 0);
+  CHECK(n_solved >= n); /* of 2 n: most are solved */
+}
+#endif
+
 int main(void) {
+#ifdef FE_NOMASK_ENV
+  test_traps();
+#endif
   test_alone();
   test_locale();
 #ifdef HAVE_MPI
