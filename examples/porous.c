@@ -80,7 +80,7 @@ static result_t find_permeability(block_t *b, int axis, const char *name) {
   char words[256];
   snprintf(words, sizeof words,
            "--lengths=2,1,1 --boundary=%s --operator=7pt --smoother=chebyshev --krylov=cg --cycle=v"
-           " --rtol=1e-12",
+           " --rtol=1e-11",
            sides[axis]);
   hpgmg_options_t options = hpgmg_options();
   for (int d = 0; d < 3; d++)
