@@ -163,25 +163,35 @@ static void visit_text(const visitor_t *v, const char *name, const char *text, d
   v->visit(v->data, name, words, words_of(length));
 }
 
-/* A string whose length is part of its type, or not. */
+/* Values of one attribute. Not allocated: ranks read a dump's attributes together, and one that
+ * lacks memory would leave the others waiting. */
+static double values_read[1 << 17];
+
+static bool fits(size_t bytes) {
+  return bytes < sizeof values_read;
+}
+
+/* A string whose length is part of its type, or not. The last word of the values ends with zeros.
+ */
 static mg_status_t visit_string(const visitor_t *v, const char *name, hid_t attribute, hid_t type) {
-  char *text = NULL;
-  double *words = NULL;
   const bool varies = H5Tis_variable_str(type) > 0;
-  const int64_t size = varies ? 0 : (int64_t)H5Tget_size(type);
-  const hid_t memory = varies ? H5Tcopy(type) : text_type((size_t)size);
-  mg_status_t status = varies ? MG_OK : mg_new(&text, size + 1, "attributes");
-  if (status == MG_OK)
-    status = memory >= 0 && H5Aread(attribute, memory, varies ? (void *)&text : (void *)text) >= 0
-                 ? MG_OK
-                 : mg_h5_failed(v->file, "read", name);
-  if (status == MG_OK && text) status = mg_new(&words, words_of(strlen(text)) + 1, "attributes");
-  if (status == MG_OK && text) visit_text(v, name, text, words);
-  if (varies)
-    (void)H5free_memory(text);
-  else
-    free(text);
-  free(words);
+  const size_t size = varies ? 0 : H5Tget_size(type);
+  char *text = varies ? NULL : (char *)values_read;
+  if (!fits(size)) return mg_h5_wrong(v->file, name, "is too long");
+  memset(values_read, 0, size + 1);
+  const hid_t memory = varies ? H5Tcopy(type) : text_type(size);
+  mg_status_t status =
+      memory >= 0 && H5Aread(attribute, memory, varies ? (void *)&text : (void *)text) >= 0
+          ? MG_OK
+          : mg_h5_failed(v->file, "read", name);
+  const size_t length = status == MG_OK && text ? strlen(text) : 0;
+  if (!fits(length + sizeof(double))) status = mg_h5_wrong(v->file, name, "is too long");
+  if (status == MG_OK && varies && text) memcpy(values_read, text, length);
+  if (status == MG_OK && text) {
+    memset((char *)values_read + length, 0, sizeof(double));
+    v->visit(v->data, name, values_read, words_of(length));
+  }
+  if (varies) (void)H5free_memory(text);
   if (memory >= 0) (void)H5Tclose(memory);
   return status;
 }
@@ -189,17 +199,14 @@ static mg_status_t visit_string(const visitor_t *v, const char *name, hid_t attr
 static mg_status_t visit_values(const visitor_t *v, const char *name, hid_t attribute, hid_t type,
                                 int64_t n) {
   const H5T_class_t class = H5Tget_class(type);
-  double *words;
   if (class == H5T_STRING && n == 1) return visit_string(v, name, attribute, type);
   if ((class != H5T_INTEGER && class != H5T_FLOAT) || n < 1) return MG_OK;
-  MG_TRY(mg_new(&words, n, "attributes"));
-  mg_status_t status = MG_OK;
-  if (H5Aread(attribute, class == H5T_INTEGER ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, words) < 0)
-    status = mg_h5_failed(v->file, "read", name);
-  else
-    v->visit(v->data, name, words, n);
-  free(words);
-  return status;
+  if (!fits((size_t)n * sizeof(double))) return mg_h5_wrong(v->file, name, "is too long");
+  if (H5Aread(attribute, class == H5T_INTEGER ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, values_read) <
+      0)
+    return mg_h5_failed(v->file, "read", name);
+  v->visit(v->data, name, values_read, n);
+  return MG_OK;
 }
 
 /* The name is visited as text, then the values. */
