@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2317
 # health: --health compares devices bit by bit with known checksums, and by speed with each other and with a baseline.
 # A flipped bit is wrong, a slow rank is slow, a rank that hangs or a lost GPU is missing; each is named. The program
 # (tests/mocks/health.c) has a clock that advances by calls, so that speeds are the same on any machine.

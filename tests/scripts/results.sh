@@ -28,7 +28,7 @@ sed -n '/^| machine | date |/,/^$/{/^|/p;}' "$abs_top_srcdir/README.md" | diff -
 sed '1,2d; s/^| //; s/ |$//; s/ | /\t/g' "$dir/table" >"$dir/rows"
 # docs/performance.md begins with the rates of GPUs.
 while IFS=$'\t' read -r machine _ _ problem devices rate per_device _ per_bandwidth per_watt; do
-  test "${devices#* }" != GPU || sed '/^## /q' "$abs_top_srcdir/docs/performance.md" | grep -qE -- " $rate[ ,.)]" ||
+  test "${devices#* }" != GPU || sed '/^## /q' "$abs_top_srcdir/docs/performance.md" | grep -qE -- " ${rate}[ ,.)]" ||
     complain "docs/performance.md begins without the $rate GDOF/s of $machine"
   for text in "$machine, " "$problem" "> $per_device<" "> $per_bandwidth<" "> $per_watt<"; do
     grep -qF -- "$text" "$abs_top_srcdir/docs/published.svg" ||
