@@ -63,9 +63,18 @@ mg_api_lines_t mg_api_detach_lines(hpgmg_solver_t *s) {
   return lines;
 }
 
+/* The last line is a copy: the function may not return (longjmp, exceptions), so nothing is left to
+ * free. */
 void mg_api_deliver(mg_api_lines_t lines) {
-  for (const char *line = lines.text; line && line < lines.text + lines.size;
-       line += strlen(line) + 1)
+  char last[MG_API_LINE];
+  for (const char *line = lines.text, *next; line; line = next) {
+    next = line + strlen(line) + 1;
+    if (next == lines.text + lines.size) {
+      snprintf(last, sizeof last, "%s", line);
+      free(lines.text);
+      line = last;
+      next = NULL;
+    }
     lines.log(lines.data, line);
-  free(lines.text);
+  }
 }
