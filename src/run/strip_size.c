@@ -172,7 +172,7 @@ mg_status_t mg_strip_size_choose(const mg_params_t *params, mg_hierarchy_t *h,
                                  mg_strip_size_t *found) {
   mg_level_t *level = find_level(h);
   double any[3] = {level != NULL, 0.0, (double)measured_bytes};
-  *found = (mg_strip_size_t){MG_STRIPS_NONE};
+  *found = (mg_strip_size_t){.source = MG_STRIPS_NONE};
   MG_TRY(find_sizes(found));
   any[1] = level && is_worth_measuring(level, found);
   MG_TRY(mg_comm_max(mg_comm_world(), any, 3));
