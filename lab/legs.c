@@ -54,7 +54,7 @@ static mg_status_t choose(mg_hierarchy_t *h, const leg_t *leg, bool *has) {
   plan->fused_residual = unchanged.fused_residual && leg->fused;
   plan->fused_interpolation = unchanged.fused_interpolation && leg->fused;
   const mg_status_t status =
-      mg_smoother_set(fine, &h->params, fine->lambda_max, plan->fused_sweeps);
+      mg_smoother_set(fine, &h->params, fine->lambda_max, plan->steps_per_pass);
   *plan = unchanged;
   *has = (!leg->fused ||
           (corrects ? mg_smooth_interpolates(fine) : mg_smooth_has_residual(fine, false))) &&
@@ -94,7 +94,7 @@ static mg_status_t add_legs(lab_t *lab, const roofline_place_t *place, mg_hierar
     bool has;
     MG_TRY(choose(h, &legs[l], &has));
     if (!has) continue;
-    const int steps = fine->fused_sweeps;
+    const int steps = fine->steps_per_pass;
     const double bytes = steps > 1 ? smoothers[s].pass_bytes / steps : smoothers[s].bytes;
     const roofline_kernel_t kernel = {legs[l].name, part * (fine->n_steps * bytes + legs[l].bytes),
                                       fine->n_steps * smoothers[s].flops + legs[l].flops,

@@ -206,7 +206,7 @@ static mg_status_t add_fused(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin
                              const kernel_t *fused) {
   const mg_level_t *fine = &h->level[0];
   const double bytes = fused->bytes * fine->n_steps, flops = fused->flops * fine->n_steps + 22.0;
-  if (!fused->name || fine->fused_sweeps == 1) return MG_OK;
+  if (!fused->name || fine->steps_per_pass == 1) return MG_OK;
   MG_TRY(add(lab, h, twin, fused));
   if (!mg_smooth_has_residual(fine, false)) return MG_OK;
   MG_TRY(add(lab, h, twin,

@@ -97,9 +97,9 @@ static void plan_vectors(mg_plan_t *plan) {
 /* Change a plan for the checks: fused sweeps compute residuals and interpolate on levels where that
  * does not pay. */
 static void plan_checks(mg_plan_t *plan) {
-  plan->level[0].fused_residual = plan->level[0].fused_sweeps > 1;
+  plan->level[0].fused_residual = plan->level[0].steps_per_pass > 1;
   /* No sweep of fv4 interpolates. */
-  plan->level[0].fused_interpolation = plan->level[0].fused_sweeps > 1 && plan->radius == 1;
+  plan->level[0].fused_interpolation = plan->level[0].steps_per_pass > 1 && plan->radius == 1;
 }
 
 mg_status_t roofline_make(const lab_t *lab, const roofline_place_t *place,

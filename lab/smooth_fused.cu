@@ -8,10 +8,10 @@
 #include "lab/smooth_cuda.h"
 
 namespace {
-mg_step_t steps[MG_MAX_FUSED_SWEEPS];
+mg_step_t steps[MG_MAX_STEPS_PER_PASS];
 
 void make_steps(const smooth_data_t *d, bool gsrb) {
-  for (int s = 0; s < MG_MAX_FUSED_SWEEPS; s++) {
+  for (int s = 0; s < MG_MAX_STEPS_PER_PASS; s++) {
     steps[s] = {};
     steps[s].colored = gsrb;
     steps[s].color = s % 2;

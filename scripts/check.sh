@@ -211,7 +211,7 @@ races() {
   "${run[@]}" "$folder/tests/api/api_threads"
   for operator in fv2 fv4; do
     "${run[@]}" "$folder/hpgmg-fv" 4 8 --verify-only --operator=$operator --precision=mixed
-    "${run[@]}" "$folder/hpgmg-fv" 4 8 --verify-only --operator=$operator --fused-sweeps=1
+    "${run[@]}" "$folder/hpgmg-fv" 4 8 --verify-only --operator=$operator --steps-per-pass=1
   done
 }
 

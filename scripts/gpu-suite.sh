@@ -255,14 +255,14 @@ memory_line() {
   echo
 }
 
-# Bandwidth of separate sweeps (--fused-sweeps=1). Minimum bytes per cell of all sweeps on the finest
+# Bandwidth of separate sweeps (--steps-per-pass=1). Minimum bytes per cell of all sweeps on the finest
 # level of an F-cycle, before and after the correction (docs/performance.md): GSRB 12 half sweeps of
 # 48 bytes; Chebyshev 10 steps of 56 and 2 first steps of 48.
 sweep_table() {
   local smoother bytes swept
   while read -r smoother bytes; do
     printf 'fv2 %s' "$smoother sweep at 512^3, GB/s: "
-    breakdown --smoother="$smoother" --fused-sweeps=1 || continue
+    breakdown --smoother="$smoother" --steps-per-pass=1 || continue
     swept=$(awk -v bytes="$bytes" '$1 == 0 && $2 == "512^3" && $3 == "smooth" {
       printf "%.1f", 1e-9 * bytes * 512 ^ 3 / $5 }' "$dir/out")
     cell '%s' "$swept"

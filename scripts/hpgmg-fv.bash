@@ -28,7 +28,7 @@ _hpgmg_fv() {
     --krylov) words='none cg' ;;
     --precision) words='double mixed' ;;
     --cpu-below | --agglomerate-below) words='auto 0' ;;
-    --fused-sweeps) words='1 2 3' ;;
+    --steps-per-pass) words='auto 1 2 3' ;;
     --strip-bytes) words='auto' ;;
     --energy) words='yes no auto' ;;
     --memory) words='auto device unified' ;;
@@ -59,7 +59,7 @@ _hpgmg_fv() {
       --cells= --spacing= --lengths= --stretch= --operator= --equation= --boundary= --mean= --coefficients= --rhs=
       --smoother= --smooths= --degree= --omega= --bottom= --cycle= --rtol= --max-cycles= --krylov= --coarsest= --precision=
       --warmup= --min-solves= --min-time= --official --verify-only --energy
-      --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --fused-sweeps= --strip-bytes= --restart= --input= --dry-run --ranks=
+      --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --steps-per-pass= --strip-bytes= --restart= --input= --dry-run --ranks=
       --health --health-slow= --health-timeout=
       --levels-breakdown --json= --csv= --dump= --dump-fields= --dump-levels= --dump-every= --dump-precision=
       --dump-compress= --dump-centering= --dump-hints= --print-config --quiet --verbose

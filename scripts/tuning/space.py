@@ -52,7 +52,7 @@ GROUPS = {
     "smoother": smoothers(),
     "precision": one("precision", "double", "mixed"),
     "cycle": cycles(),
-    "fused-sweeps": one("fused-sweeps", "3", "2", "1"),
+    "steps-per-pass": one("steps-per-pass", "auto", "2", "1"),
     "coarsest": one("coarsest", "1", "2", "4", "8", "16"),
     "bottom": one("bottom", "bicgstab", "cg", "smoother"),
     "agglomerate-below": one("agglomerate-below", "0", "512", "4096", "32768", "262144", "2097152"),

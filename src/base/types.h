@@ -46,7 +46,7 @@ typedef enum {
 } mg_smoother_t;
 
 /** Maximum number of fused sweeps (temporal blocking): of the 7-point operators, and of fv4. */
-enum { MG_MAX_FUSED_SWEEPS = 3, MG_MAX_FUSED_SWEEPS_FV4 = 2 };
+enum { MG_MAX_STEPS_PER_PASS = 3, MG_MAX_STEPS_PER_PASS_FV4 = 2 };
 
 typedef enum { MG_BOTTOM_BICGSTAB, MG_BOTTOM_CG, MG_BOTTOM_SMOOTHER } mg_bottom_t;
 

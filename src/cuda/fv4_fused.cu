@@ -281,7 +281,7 @@ mg_tiling_t tiling_of(const mg_patch_t &p) {
  * need, and in each direction it has walls on both sides and several tiles, or enough ghost layers.
  * Pieces at walls in k have the planes that these formulas need, `overhead` at least. */
 bool patches_fit(const mg_view_t *v) {
-  const int layers = mg_layers_of_steps(v->radius, MG_MAX_FUSED_SWEEPS_FV4);
+  const int layers = mg_layers_of_steps(v->radius, MG_MAX_STEPS_PER_PASS_FV4);
   const int tile[3] = {OUT_I, OUT_J, 0}; /* has a wall on one side at most */
   bool fit = mg_operator_order(v) == 4;
   for (int q = 0; q < v->n_patches; q++)
@@ -298,7 +298,7 @@ bool patches_fit(const mg_view_t *v) {
 bool mg_cuda_fv4_can_fuse(const mg_view_t *v, int max_steps) {
   bool has = false;
   int device, max_bytes;
-  return max_steps <= MG_MAX_FUSED_SWEEPS_FV4 && mg_cuda_has_tma(&has) == MG_OK && has &&
+  return max_steps <= MG_MAX_STEPS_PER_PASS_FV4 && mg_cuda_has_tma(&has) == MG_OK && has &&
          cudaGetDevice(&device) == cudaSuccess &&
          cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
              cudaSuccess &&
@@ -321,7 +321,7 @@ mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep
   const auto kernel = v->alpha_varies ? two_half_sweeps<true> : two_half_sweeps<false>;
   const mg_step_t *step = sweep->step;
   const int aligned = 16 / (int)sizeof(mg_real_t); /* box starts, in cells along i */
-  if (sweep->n != MG_MAX_FUSED_SWEEPS_FV4 || !step[0].colored || step[1].color == step[0].color ||
+  if (sweep->n != MG_MAX_STEPS_PER_PASS_FV4 || !step[0].colored || step[1].color == step[0].color ||
       step[1].c2 != step[0].c2)
     return mg_error(MG_ERR_INTERNAL, "%d fused steps of fv4, not two half sweeps of both colors",
                     sweep->n);

@@ -57,13 +57,13 @@ enum { MIN_CELLS = 32 }; /* of a patch along each direction */
 #ifndef MG_FLOAT
 /* Shared memory per block; exceeds the limit of sm_120. */
 template <bool COLORED, bool VARIES>
-constexpr size_t BYTES = shape_t<COLORED, MG_MAX_FUSED_SWEEPS, VARIES>::BYTES;
+constexpr size_t BYTES = shape_t<COLORED, MG_MAX_STEPS_PER_PASS, VARIES>::BYTES;
 template <bool COLORED>
 constexpr size_t RESIDUAL_BYTES =
-    with_residual_t<shape_t<COLORED, MG_MAX_FUSED_SWEEPS, false>, RESIDUAL_NORM>::BYTES;
+    with_residual_t<shape_t<COLORED, MG_MAX_STEPS_PER_PASS, false>, RESIDUAL_NORM>::BYTES;
 template <bool COLORED, bool VARIES>
 constexpr size_t INTERPOLATED_BYTES =
-    interpolated_t<shape_t<COLORED, MG_MAX_FUSED_SWEEPS, VARIES>, INPUT_FROM_PARENTS>::BYTES;
+    interpolated_t<shape_t<COLORED, MG_MAX_STEPS_PER_PASS, VARIES>, INPUT_FROM_PARENTS>::BYTES;
 constexpr int SHARED_BYTES =
     (int)std::max({BYTES<true, false>, BYTES<true, true>, BYTES<false, false>, BYTES<false, true>,
                    RESIDUAL_BYTES<true>, RESIDUAL_BYTES<false>, INTERPOLATED_BYTES<true, false>,
@@ -99,7 +99,7 @@ mg_status_t mg_cuda_has_temporal(bool *has) {
 bool mg_cuda_can_fuse(const mg_view_t *v, int max_steps) {
   bool has = false;
   if (v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_can_fuse(v, max_steps);
-  return max_steps <= MG_MAX_FUSED_SWEEPS && mg_cuda_has_temporal(&has) == MG_OK && has &&
+  return max_steps <= MG_MAX_STEPS_PER_PASS && mg_cuda_has_temporal(&has) == MG_OK && has &&
          patches_fit(v, max_steps);
 }
 
@@ -173,9 +173,9 @@ launch_t *launch_of(const mg_view_t *v, const mg_sweep_t *sweep, residual_use_t 
 } // namespace
 
 static mg_status_t check_steps(const mg_sweep_t *sweep) {
-  if (sweep->n >= 2 && sweep->n <= MG_MAX_FUSED_SWEEPS) return MG_OK;
+  if (sweep->n >= 2 && sweep->n <= MG_MAX_STEPS_PER_PASS) return MG_OK;
   return mg_error(MG_ERR_INTERNAL, "%d fused sweeps, limits 2 and %d", sweep->n,
-                  MG_MAX_FUSED_SWEEPS);
+                  MG_MAX_STEPS_PER_PASS);
 }
 
 mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,

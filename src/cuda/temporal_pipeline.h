@@ -50,7 +50,7 @@ struct job_t {
   mg_vector_t dst, previous_out; /* outputs: the last iterate, and the one before it unless < 0 */
   bool has_x, has_previous;      /* the iterate, and the previous one, are read; otherwise zero */
   int color;                     /* color of the first step */
-  mg_real_t c1[MG_MAX_FUSED_SWEEPS], c2[MG_MAX_FUSED_SWEEPS];
+  mg_real_t c1[MG_MAX_STEPS_PER_PASS], c2[MG_MAX_STEPS_PER_PASS];
   int low[3];               /* cells below cell 0 that the tensor maps include */
   const mg_piece_t *pieces; /* planes that each block writes */
   int early;                /* blocks from this number on read halo ghosts */

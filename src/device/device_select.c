@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "comm/comm.h"
 #include "device/device_select.h"
+#include "formulas/smoother_steps.h"
 #include <stdlib.h>
 #include <string.h>
 #ifdef HAVE_CUDA
@@ -186,6 +187,18 @@ static mg_status_t find_sms(const mg_params_t *params, int n, int *sms) {
   return MG_OK;
 }
 
+/* Limit the steps of a pass; `why` names the limit to a user who chose more. */
+static void limit_steps(mg_params_t *params, int most, const char *why) {
+  if (params->steps_per_pass > most)
+    mg_warning("--steps-per-pass=%d: using %d, %s", (int)params->steps_per_pass, most, why);
+  if (params->steps_per_pass > most || params->steps_per_pass == MG_STEPS_AUTO)
+    params->steps_per_pass = most;
+}
+
+static void limit_steps_to_operator(mg_params_t *params) {
+  limit_steps(params, mg_max_steps_per_pass(params), "the most that a GPU fuses with fv4");
+}
+
 mg_status_t mg_device_resolve(mg_params_t *params) {
   if (params->device != MG_DEVICE_AUTO && params->device != MG_DEVICE_CUDA) return MG_OK;
   const int here = mg_device_count();
@@ -194,6 +207,7 @@ mg_status_t mg_device_resolve(mg_params_t *params) {
   MG_TRY(mg_comm_min(mg_comm_world(), &min_devices, 1));
   if (params->device == MG_DEVICE_AUTO)
     params->device = min_devices < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
+  if (params->device == MG_DEVICE_CUDA) limit_steps_to_operator(params);
   if (min_devices < 1.0) return MG_OK;
   MG_TRY(find_sms(params, here, &sms));
   if (sms > 0) params->sms = sms;
@@ -201,16 +215,16 @@ mg_status_t mg_device_resolve(mg_params_t *params) {
 }
 
 /* Levels reserve memory for fused sweeps only if the devices of all ranks support them. */
-static mg_status_t limit_fused_sweeps(mg_params_t *params) {
+static mg_status_t limit_steps_per_pass(mg_params_t *params) {
 #ifdef HAVE_CUDA
   bool has = false;
   MG_TRY(mg_comm_agree(mg_cuda_has_temporal(&has)));
   double lacking = !has;
   MG_TRY(mg_comm_max(mg_comm_world(), &lacking, 1));
-  if (lacking > 0.0) params->fused_sweeps = 1;
-#else
-  (void)params;
+  if (lacking > 0.0)
+    limit_steps(params, 1, "as fusing requires sm_90 or sm_100 on all GPUs and CUDA 12 or newer");
 #endif
+  limit_steps_to_operator(params);
   return MG_OK;
 }
 
@@ -263,7 +277,7 @@ static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
     return continue_without_device(params, named, first, why);
   MG_TRY(mg_comm_agree(open_device(params, here)));
   MG_TRY(check_memory(params));
-  MG_TRY(limit_fused_sweeps(params));
+  MG_TRY(limit_steps_per_pass(params));
   MG_TRY(note_sharers());
   return find_sms(params, here, &params->sms);
 }

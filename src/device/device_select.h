@@ -36,7 +36,7 @@ MG_MUST_CHECK mg_status_t mg_device_resolve(mg_params_t *params);
  *  round-robin.
  *
  *  Collective over the world; all ranks agree.
- *  @param[in,out] params  device is not MG_DEVICE_AUTO afterwards; on GPUs, sms and fused_sweeps
+ *  @param[in,out] params  device is not MG_DEVICE_AUTO afterwards; on GPUs, sms and steps_per_pass
  *      are limited to what all of them have
  *  @return MG_OK, MG_ERR_UNAVAILABLE, MG_ERR_MEMORY or MG_ERR_DEVICE (logged once), MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_device_choose(mg_params_t *params);

@@ -63,6 +63,13 @@ bool mg_steps_look_back(const mg_step_t *steps, int n_steps) {
   return false;
 }
 
+int mg_max_steps_per_pass(const mg_params_t *params) {
+  const int most =
+      params->op == MG_OPERATOR_FV4 ? MG_MAX_STEPS_PER_PASS_FV4 : MG_MAX_STEPS_PER_PASS;
+  const bool is_less = params->steps_per_pass != MG_STEPS_AUTO && params->steps_per_pass < most;
+  return is_less ? (int)params->steps_per_pass : most;
+}
+
 int mg_steps_ghost_layers(int n_steps, int max_fused, bool look_back, int value_bytes) {
   const int sweeps = (n_steps + max_fused - 1) / max_fused;
   if (n_steps < 2 * sweeps || (look_back && sweeps > 2)) return 0;

@@ -30,6 +30,9 @@ bool mg_steps_fuse(const mg_step_t *steps, int n_steps);
 /** Whether any step reads two iterates (c1 != 0). */
 bool mg_steps_look_back(const mg_step_t *steps, int n_steps);
 
+/** Maximum number of steps in a fused sweep: the operator's, or a smaller steps_per_pass. */
+int mg_max_steps_per_pass(const mg_params_t *params);
+
 /** Ghost layers that a smooth with one exchange of ghosts reads if it leaves one layer valid at the
  *  end. Its steps are divided evenly among as few fused sweeps as possible; each sweep also
  * computes the ghosts that later ones read.

@@ -77,7 +77,7 @@ typedef struct {
 
   mg_step_t *steps; /**< n_steps steps of one smooth */
   int n_steps;
-  int fused_sweeps;          /**< maximum number of fused steps per sweep; 1: not fused */
+  int steps_per_pass;        /**< maximum number of fused steps per sweep; 1: not fused */
   bool one_exchange;         /**< a smooth exchanges ghosts once (smooth.h) */
   mg_schedule_t schedule[2]; /**< sweeps of one smooth; [1]: from a zero guess */
   mg_vector_t iterate;       /**< MG_U; MG_TMP between some pre-smooths and post-smooths */

@@ -24,8 +24,8 @@ static bool can_reside(const mg_level_t *level, int max_fused) {
 
 /* Whether the level has enough ghost layers for one exchange per smooth. */
 static bool may_exchange_once(const mg_level_t *level) {
-  if (!level->plan->one_exchange || level->fused_sweeps == 1) return false;
-  const int layers = mg_steps_ghost_layers(level->n_steps, level->fused_sweeps,
+  if (!level->plan->one_exchange || level->steps_per_pass == 1) return false;
+  const int layers = mg_steps_ghost_layers(level->n_steps, level->steps_per_pass,
                                            mg_steps_look_back(level->steps, level->n_steps),
                                            level->plan->value_bytes);
   return layers > 0 && layers <= level->plan->ghost_layers;
@@ -97,7 +97,7 @@ static bool can_interpolate(const mg_level_t *level, const mg_schedule_t *s) {
 }
 
 static mg_status_t set_resident_schedules(mg_level_t *level) {
-  level->fused_sweeps = level->n_steps;
+  level->steps_per_pass = level->n_steps;
   level->one_exchange = level->plan->one_exchange;
   for (int zero = 0; zero < 2; zero++) {
     MG_TRY(mg_schedule_create_resident(level->steps, level->n_steps, zero, level->one_exchange,
@@ -113,12 +113,12 @@ static mg_status_t set_schedules(mg_level_t *level, int max_fused) {
   const bool in_place = level->steps[0].colored && mg_level_view(level)->op != MG_OPERATOR_FV4;
   double any_cannot = !can_fuse(level, max_fused);
   MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
-  level->fused_sweeps = any_cannot > 0.0 ? 1 : max_fused;
+  level->steps_per_pass = any_cannot > 0.0 ? 1 : max_fused;
   level->one_exchange = may_exchange_once(level);
   for (int zero = 0; zero < 2; zero++) {
     mg_schedule_t *s = &level->schedule[zero];
     MG_TRY(
-        mg_schedule_create(level->steps, level->n_steps, level->fused_sweeps, in_place, zero, s));
+        mg_schedule_create(level->steps, level->n_steps, level->steps_per_pass, in_place, zero, s));
     if (level->one_exchange) MG_TRY(grow_sweeps(level, s));
     for (int q = 0; q < s->n; q++) {
       s->sweep[q].interior_first = begins_with_interior(level, &s->sweep[q]);

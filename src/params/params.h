@@ -14,6 +14,7 @@ enum {
                                unless measured (run/agglomeration.h) */
   MG_CPU_BELOW_AUTO = -1,   /**< cpu_below: measured later; until then no level lives on the CPU */
   MG_STRIP_BYTES_AUTO = -1, /**< strip_bytes: measured later (run/strip_size.h) */
+  MG_STEPS_AUTO = -1,       /**< steps_per_pass: as many as GPU and operator allow */
   MG_SMS_ASSUMED = 132,     /**< sms, where no GPU is known: of an H100 or H200 */
   MG_HINTS_MAX = 1024,
   MG_MAX_DEGREE = 50 /**< of the Chebyshev polynomial */
@@ -67,7 +68,7 @@ typedef struct {
   mg_memory_t memory;
   int64_t cpu_below;         /**< levels with fewer total cells live on the CPU */
   mg_transport_t transport;  /**< transport of messages between GPUs */
-  int fused_sweeps;          /**< maximum number of fused sweeps (temporal blocking) */
+  int64_t steps_per_pass;    /**< maximum number of steps fused into a pass, or auto */
   int64_t strip_bytes;       /**< of strips in passes of CPUs, or auto */
   int sms;                   /**< not an option: SMs that a launch of any rank can occupy all at the
                                 same time; 0 if a GPU is shared */

@@ -299,14 +299,14 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "cells. 0: gather only levels with fewer boxes than ranks. auto: with several GPUs, "
             "measure at start-up which value is fastest, and whether the finest level too is "
             "faster on fewer GPUs; 4096 on the CPU. Results are bit-identical."},
-  [MG_OPT_FUSED_SWEEPS] = {
-    .name = "fused-sweeps", .alias = "steps-per-pass", IN(RUN), .metavar = "N",
-    INTEGER(fused_sweeps, 1, MG_MAX_FUSED_SWEEPS), .value = "3",
+  [MG_OPT_STEPS_PER_PASS] = {
+    .name = "steps-per-pass", .alias = "fused-sweeps", IN(RUN), .metavar = "N",
+    LARGE(steps_per_pass, 1, MG_MAX_STEPS_PER_PASS), .words = auto_words, .value = "auto",
     .help = "Maximum number of half sweeps (gsrb) or steps (chebyshev, jacobi) that a GPU fuses "
-            "into one pass over a large level (temporal blocking); fv4: at most 2 half sweeps. "
+            "into one pass over a large level (temporal blocking). auto: 3, for fv4 2. "
             "1: no fusing. Requires sm_90 or sm_100 and CUDA 12 or newer. One CPU rank with dirichlet "
             "boundaries fuses all steps of a smooth if N > 1 (fv2, 7pt). Results are bit-identical. "
-            "Alias: --steps-per-pass."},
+            "Alias: --fused-sweeps."},
   [MG_OPT_STRIP_BYTES] = {
     .name = "strip-bytes", IN(RUN), .metavar = "BYTES", LARGE(strip_bytes, 4096, 1e12),
     .words = auto_words, .value = "auto",

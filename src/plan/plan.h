@@ -84,9 +84,9 @@ typedef struct {
   bool shared;         /**< in memory that the processor of the next finer level can access too */
   int ghost_layers;    /**< ghost layers of each patch: as many as any operation reads */
   int wall_layers;     /**< ghost layers outside walls; on a CPU, as many as the operator reads */
-  int fused_sweeps;    /**< maximum number of fused smoother steps; 1: not fused */
+  int steps_per_pass;  /**< maximum number of fused smoother steps; 1: not fused */
   bool resident;       /**< a smooth is one sweep that keeps the level in the GPU, or passes it
-                          through a CPU's caches once; fused_sweeps is the number of its steps */
+                          through a CPU's caches once; steps_per_pass is the number of its steps */
   bool fused_residual; /**< the last fused steps may compute the residual too */
   bool fused_interpolation; /**< the first fused steps may interpolate their input */
   bool one_exchange; /**< a smooth may exchange ghosts once; its sweeps then compute the ghosts for

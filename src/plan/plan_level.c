@@ -26,12 +26,6 @@ static smoother_t smoother_of(const mg_params_t *params) {
                       step[0].colored};
 }
 
-/* Maximum number of steps of a fused sweep. */
-static int max_fused_steps(const mg_params_t *params) {
-  const int most = params->op == MG_OPERATOR_FV4 ? MG_MAX_FUSED_SWEEPS_FV4 : MG_MAX_FUSED_SWEEPS;
-  return params->fused_sweeps < most ? params->fused_sweeps : most;
-}
-
 static int64_t cells_per_rank(const mg_level_plan_t *level) {
   return mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
 }
@@ -56,7 +50,7 @@ static bool may_be_colored(const mg_layout_t *layout, const mg_params_t *params)
  * patch's own. */
 static bool may_fuse(const mg_level_plan_t *level, int radius, const mg_params_t *params,
                      const smoother_t *smoother) {
-  const int most = max_fused_steps(params);
+  const int most = mg_max_steps_per_pass(params);
   const int64_t cells = cells_per_rank(level);
   const bool large = level->place == MG_PLACE_GUARD ||
                      (level->place == MG_PLACE_CUDA && cells >= MG_FUSED_SWEEPS_MIN_CELLS);
@@ -133,7 +127,7 @@ static bool fits_on_sms(const mg_level_plan_t *level, const mg_params_t *params,
 static bool may_reside(const mg_level_plan_t *level, int radius, const mg_params_t *params,
                        const smoother_t *smoother) {
   const int n = smoother->n_steps;
-  return params->fused_sweeps > 1 && smoother->fuse && n > 1 && n <= MG_RESIDENT_MAX_STEPS &&
+  return params->steps_per_pass != 1 && smoother->fuse && n > 1 && n <= MG_RESIDENT_MAX_STEPS &&
          (level->place == MG_PLACE_CPU
               ? passes_once(level, radius, params, smoother)
               : level->layout.n_ranks == 1 && fits_on_sms(level, params, smoother->colored));
@@ -147,7 +141,7 @@ static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *p
       smoother->colored ? MG_FUSED_RESIDUAL_MIN_BYTES : MG_FUSED_RESIDUAL_MIN_BYTES_ALL;
   const bool pays = level->place == MG_PLACE_GUARD || vector_bytes_per_rank(level) >= least;
   return pays && params->op != MG_OPERATOR_FV4 && !params->alpha_varies &&
-         level->layout.box_dim > params->fused_sweeps;
+         level->layout.box_dim > mg_max_steps_per_pass(params);
 }
 
 /* True if a smooth may exchange its ghosts once, with `layers` layers. See may_fuse for the limit
@@ -161,31 +155,31 @@ static bool may_exchange_once(const mg_level_plan_t *level, const mg_params_t *p
          layers <= MG_ONE_EXCHANGE_MAX_LAYERS && level->layout.box_dim >= layers;
 }
 
-static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params,
-                             const smoother_t *smoother) {
+static void set_steps_per_pass(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params,
+                               const smoother_t *smoother) {
   level->ghost_layers = plan->radius;
-  level->fused_sweeps = 1;
+  level->steps_per_pass = 1;
   level->resident = may_reside(level, plan->radius, params, smoother);
   if (level->resident) {
-    level->fused_sweeps = smoother->n_steps;
+    level->steps_per_pass = smoother->n_steps;
     level->fused_residual = level->halves;
     level->one_exchange = level->place == MG_PLACE_CPU && has_halo(level, params);
     if (level->one_exchange)
       level->ghost_layers = mg_layers_of_pass(plan->radius, smoother->n_steps);
   }
   if (level->resident || !may_fuse(level, plan->radius, params, smoother)) return;
-  level->fused_sweeps = max_fused_steps(params);
+  level->steps_per_pass = mg_max_steps_per_pass(params);
   level->fused_residual = may_fuse_residual(level, params, smoother);
   if (has_halo(level, params)) {
-    const int layers = mg_steps_ghost_layers(smoother->n_steps, level->fused_sweeps,
+    const int layers = mg_steps_ghost_layers(smoother->n_steps, level->steps_per_pass,
                                              smoother->look_back, level->value_bytes);
     level->one_exchange = may_exchange_once(level, params, layers);
     level->ghost_layers =
         level->one_exchange
             ? layers
-            : mg_layers_of_steps(plan->radius, level->fused_sweeps + level->fused_residual);
+            : mg_layers_of_steps(plan->radius, level->steps_per_pass + level->fused_residual);
   }
-  if (smoother->look_back && smoother->n_steps > level->fused_sweeps)
+  if (smoother->look_back && smoother->n_steps > level->steps_per_pass)
     level->vectors |= 1u << MG_PREVIOUS;
 }
 
@@ -211,7 +205,7 @@ static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params
   const bool pays =
       level->place == MG_PLACE_GUARD || level->resident || vector_bytes_per_rank(level) >= least;
   const bool with_ghosts = level->resident && level->one_exchange;
-  return level->fused_sweeps > 1 && pays && params->op != MG_OPERATOR_FV4 &&
+  return level->steps_per_pass > 1 && pays && params->op != MG_OPERATOR_FV4 &&
          (level->halves || !level->resident) && level[1].place == level->place &&
          (!with_ghosts || may_interpolate_ghosts(level, smoother));
 }
@@ -312,7 +306,7 @@ static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_s
     if (dumps(params, MG_FIELD_DINV)) outer->vectors |= 1u << MG_DINV;
     if (needs_tmp(outer, params)) outer->vectors |= 1u << MG_TMP;
     outer->ghost_layers = outer->wall_layers = plan->radius;
-    outer->fused_sweeps = 1;
+    outer->steps_per_pass = 1;
     outer->resident = outer->fused_residual = outer->fused_interpolation = outer->one_exchange =
         false;
   }
@@ -334,7 +328,7 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
       level->vectors |= vectors_of_start(params, l) | volumes(params, l);
     if (params->alpha_varies) level->vectors |= 1u << MG_ALPHA;
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
-    set_fused_sweeps(plan, level, params, &smoother);
+    set_steps_per_pass(plan, level, params, &smoother);
     if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);
     if (!is_bottom) {
       level->nests_coarse = can_access_coarse(level, params->memory) &&

@@ -111,6 +111,14 @@ EOF
   grep -qE '^  \(resident: .* with [1-9][0-9]* SMs\)$' "$dir/out" || complain 'plan as text: for no number of SMs'
   ok 1 --dry-run --ranks=1 4 343 --operator=fv4 --device=cuda --cpu-below=0
   diff <(awk '$6 == "cuda" { print $7 }' "$dir/out") <(printf '%s\n' 2 1 1 1 1) || complain 'plan as text: fv4 of 56^3'
+  # --fused-sweeps is the old name.
+  for case in 'fv4 3 1' 'fv4 2 0' 'fv2 3 0'; do
+    read -r operator steps warnings <<<"$case"
+    run 1 --dry-run --ranks=1 4 343 --operator="$operator" --fused-sweeps="$steps" --device=cuda
+    test "$rc" -eq 0 || complain "$case: exit code $rc"
+    test "$(grep -cx 'hpgmg-fv: warning: --steps-per-pass=3: using 2, the most that a GPU fuses with fv4' "$dir/err")" = "$warnings" ||
+      complain "steps of a pass: $case warnings: $(cat "$dir/err")"
+  done
   # 8 boxes on 3 ranks: 3, 3 and 2, with mean 8/3; 3 boxes form two cuboids. 27 ranks with one box each: the middle one has
   # 6 neighbors at faces, 12 at edges and 8 at corners.
   ok 1 --dry-run --ranks=3 4 3 --quiet --json="$dir/plan.json"

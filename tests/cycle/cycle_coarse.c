@@ -111,7 +111,7 @@ int main(int argc, char **argv) {
   /* Without fused sweeps no smooth is resident: then levels of any shape have coarse cycles. */
   fixture_each("0x1",
                "--operator=fv2,7pt --smoother=gsrb,chebyshev --precision=double,mixed "
-               "--boundary=dirichlet --equation=poisson --fused-sweeps=1 --rtol=1e-30 "
+               "--boundary=dirichlet --equation=poisson --steps-per-pass=1 --rtol=1e-30 "
                "--max-cycles=2 boxes=8x8x8,12x4x6,2x8x16,5x7x3 walls=dddddd,nnnnnn,nnddpp,ppdnpp",
                test_solves);
   test_alpha_on(getenv("FIXTURE_BACKEND"));

@@ -41,8 +41,8 @@ large() {
 for op in fv2 7pt; do
   for smoother in gsrb chebyshev l1jacobi; do
     for steps in 1 3; do
-      in_background large 7 1 --operator="$op" --smoother="$smoother" --boundary=periodic --fused-sweeps=$steps
-      in_background large 5 125 --operator="$op" --smoother="$smoother" --fused-sweeps=$steps
+      in_background large 7 1 --operator="$op" --smoother="$smoother" --boundary=periodic --steps-per-pass=$steps
+      in_background large 5 125 --operator="$op" --smoother="$smoother" --steps-per-pass=$steps
     done
   done
 done
@@ -58,7 +58,7 @@ for op in fv2 fv4 7pt; do
   in_background large 5 125 --operator="$op" --precision=mixed
   for smoother in gsrb chebyshev; do
     for steps in 1 3; do
-      in_background large 7 1 --operator="$op" --smoother="$smoother" --boundary=periodic --fused-sweeps=$steps \
+      in_background large 7 1 --operator="$op" --smoother="$smoother" --boundary=periodic --steps-per-pass=$steps \
         --precision=mixed
     done
   done

@@ -58,8 +58,8 @@ done
   echo '5 8 --operator=fv4 --cpu-below=100000'
   echo '5 8 --operator=fv4 --smoother=chebyshev --boundary=periodic --cpu-below=100000'
   for steps in 1 2; do
-    echo "7 1 --cpu-below=1000000 --fused-sweeps=$steps --smooths=1"
-    echo "7 1 --cpu-below=1000000 --fused-sweeps=$steps --smoother=chebyshev --degree=2"
+    echo "7 1 --cpu-below=1000000 --steps-per-pass=$steps --smooths=1"
+    echo "7 1 --cpu-below=1000000 --steps-per-pass=$steps --smoother=chebyshev --degree=2"
   done
   echo '5 27 --cpu-below=100000' # three fused half sweeps
   echo '5 27 --cpu-below=100000 --precision=mixed'

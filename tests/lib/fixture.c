@@ -63,8 +63,8 @@ static void keep_doubles(mg_plan_t *plan) {
 static void fuse_interpolations(mg_plan_t *plan) {
   for (int l = 0; l + 1 < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
-    const int layers = mg_coarse_layers_of_steps(level->fused_sweeps);
-    if (level->fused_sweeps == 1 || level[1].place != level->place) continue;
+    const int layers = mg_coarse_layers_of_steps(level->steps_per_pass);
+    if (level->steps_per_pass == 1 || level[1].place != level->place) continue;
     /* As in plan/plan_level.c. */
     if (level->resident && (level->one_exchange || !level->halves)) continue;
     level->fused_interpolation = true;
@@ -78,11 +78,11 @@ static void fuse_interpolations(mg_plan_t *plan) {
 static void fuse_residuals(mg_plan_t *plan) {
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
-    if (level->fused_sweeps == 1 || level->layout.box_dim <= level->fused_sweeps) continue;
+    if (level->steps_per_pass == 1 || level->layout.box_dim <= level->steps_per_pass) continue;
     if (level->resident && !level->halves) continue;
     level->fused_residual = true;
     if (level->ghost_layers > plan->radius)
-      level->ghost_layers = level->wall_layers = level->fused_sweeps + 1;
+      level->ghost_layers = level->wall_layers = level->steps_per_pass + 1;
   }
 }
 
@@ -107,10 +107,10 @@ static void pass_halos(const mg_params_t *params, mg_plan_t *plan) {
     mg_level_plan_t *level = &plan->level[l];
     const int layers = mg_layers_of_pass(plan->radius, n);
     if (level->resident || level->place != MG_PLACE_CPU || level->layout.box_dim < layers ||
-        params->fused_sweeps == 1)
+        params->steps_per_pass == 1)
       continue;
     level->resident = level->fused_residual = level->one_exchange = true;
-    level->fused_sweeps = n;
+    level->steps_per_pass = n;
     level->ghost_layers = layers;
     interpolate_ghosts(params, n, level);
     level->wall_layers =

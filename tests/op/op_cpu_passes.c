@@ -78,7 +78,7 @@ static void test_options(const char *options) {
   static const int rows[] = {1, 2, 3, 5, 8, 1000};
   /* All ranks keep their cells on coarse levels too. */
   options = textf("%s --agglomerate-below=0 passes", options);
-  const result_t want = solve(textf("%s --fused-sweeps=1", options), false);
+  const result_t want = solve(textf("%s --steps-per-pass=1", options), false);
   for (size_t r = 0; r < (only_rows ? 1 : sizeof rows / sizeof rows[0]); r++)
     for (int threads = 1; threads <= (mg_comm_size(mg_comm_world()) == 1 ? 4 : 1); threads++) {
       if (!fixture_threads(threads)) continue;

@@ -81,8 +81,8 @@ static results_t run_solution(mg_hierarchy_t *h, int l, mg_interpolation_t kind)
 /* Single steps, or fused ones. */
 static void set_smoother(mg_hierarchy_t *h, int l, bool fused) {
   mg_level_t *level = h->low ? &h->low->level[l] : &h->level[l];
-  MUST(
-      mg_smoother_set(level, &h->params, level->lambda_max, fused ? level->plan->fused_sweeps : 1));
+  MUST(mg_smoother_set(level, &h->params, level->lambda_max,
+                       fused ? level->plan->steps_per_pass : 1));
   CHECK(fused || !mg_smooth_interpolates(level));
 }
 
@@ -114,7 +114,7 @@ static void test_level(mg_hierarchy_t *h, int l) {
 static void test_levels(mg_hierarchy_t *h) {
   mg_hierarchy_t *cells = h->low ? h->low : h;
   for (int l = 0; l + 1 < h->n_levels; l++) {
-    if (cells->level[l].plan->fused_sweeps == 1) continue;
+    if (cells->level[l].plan->steps_per_pass == 1) continue;
     set_smoother(h, l, true);
     double interpolates = mg_smooth_interpolates(&cells->level[l]);
     MUST(mg_comm_max(mg_comm_world(), &interpolates, 1));
@@ -164,7 +164,7 @@ static void run(const char *backend) {
       "--operator=fv2 --smoother=gsrb,chebyshev residuals",
       "--operator=fv2 --smoother=gsrb --smooths=3 --omega=1.15",
       "--operator=7pt --smoother=chebyshev --degree=2,9",
-      "--operator=fv2 --smoother=jacobi --smooths=5 --fused-sweeps=2",
+      "--operator=fv2 --smoother=jacobi --smooths=5 --steps-per-pass=2",
       "--operator=fv2,7pt --boundary=dirichlet --smoother=gsrb,chebyshev walls=nndnnd",
       "--operator=fv2,7pt --boundary=dirichlet --smoother=gsrb,chebyshev walls=ppndpp,dnnnpp",
       "--operator=fv2 --smoother=gsrb,chebyshev boxes=5x2x3",

@@ -57,8 +57,8 @@ static void test_level(mg_hierarchy_t *h, int l) {
   mg_level_t *level = smoothed_level(h, l);
   const int n = level->store.view.n[0];
   const int64_t cells = mg_volume(level->store.view.n);
-  const bool fuses_fv4 = level->fused_sweeps > 1 && params->op == MG_OPERATOR_FV4;
-  levels_with_passes += level->fused_sweeps > 1;
+  const bool fuses_fv4 = level->steps_per_pass > 1 && params->op == MG_OPERATOR_FV4;
+  levels_with_passes += level->steps_per_pass > 1;
   resident_levels += mg_smooth_is_resident(level);
   resident_fv4_levels += mg_smooth_is_resident(level) && params->op == MG_OPERATOR_FV4;
   fv4_levels += fuses_fv4 && !h->low;
@@ -70,7 +70,7 @@ static void test_level(mg_hierarchy_t *h, int l) {
       const double *f = field_random(cells, 20 + (uint64_t)seed);
       for (int passes = 0; passes < 2; passes++) {
         MUST(mg_smoother_set(level, params, level->lambda_max,
-                             passes ? level->plan->fused_sweeps : 1));
+                             passes ? level->plan->steps_per_pass : 1));
         /* The backend does as planned, on ranks that have part of the level. */
         if (passes && level->comm && level->plan->place == MG_PLACE_CUDA)
           CHECK_INT(mg_smooth_is_resident(level), level->plan->resident);
@@ -114,12 +114,12 @@ static void test_residuals(mg_hierarchy_t *h) {
   for (int l = 0; l + 1 < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
     const int64_t cells = mg_volume(level->store.view.n);
-    if (level->plan->fused_sweeps == 1) continue;
+    if (level->plan->steps_per_pass == 1) continue;
     for (int zero = 0; zero < 2; zero++) {
       results_t r[2];
       for (int fused = 0; fused < 2; fused++) {
         MUST(mg_smoother_set(level, &h->params, level->lambda_max,
-                             fused ? level->plan->fused_sweeps : 1));
+                             fused ? level->plan->steps_per_pass : 1));
         r[fused] = run_with_residuals(h, l, zero == 1);
       }
       levels_with_residuals += mg_smooth_has_residual(level, zero == 1);
@@ -135,7 +135,7 @@ static void test_residuals(mg_hierarchy_t *h) {
 /* On the coarsest levels, patches are narrower than the number of fused steps. */
 static void test_levels(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
-    if (smoothed_level(h, l)->plan->fused_sweeps > 1) test_level(h, l);
+    if (smoothed_level(h, l)->plan->steps_per_pass > 1) test_level(h, l);
 }
 
 static void test_varying(const char *grid) {
@@ -173,10 +173,10 @@ static void run(const char *backend) {
   static const char *const cases[] = {
       "--equation=helmholtz --smoother=gsrb --smooths=1,3",
       "--equation=helmholtz --smoother=gsrb --smooths=3 --omega=1.15",
-      "--equation=helmholtz --smoother=gsrb,jacobi --smooths=5 --fused-sweeps=2",
+      "--equation=helmholtz --smoother=gsrb,jacobi --smooths=5 --steps-per-pass=2",
       "--equation=helmholtz --smoother=jacobi --smooths=4",
       "--equation=helmholtz --smoother=chebyshev --degree=2,6,9",
-      "--equation=helmholtz --smoother=chebyshev --degree=3 --fused-sweeps=2",
+      "--equation=helmholtz --smoother=chebyshev --degree=3 --steps-per-pass=2",
       "--equation=helmholtz --smoother=chebyshev --smooths=2 --degree=3",
       "--boundary=dirichlet --equation=poisson --smoother=gsrb,chebyshev walls=nndnnd",
       "--boundary=dirichlet --equation=poisson --smoother=gsrb,chebyshev walls=nnppnd,ppdnpp",
@@ -201,7 +201,7 @@ static void run(const char *backend) {
   };
   static const char *const residual_cases[] = {
       "--smoother=gsrb --smooths=1,3",
-      "--smoother=gsrb,jacobi --smooths=3 --fused-sweeps=2",
+      "--smoother=gsrb,jacobi --smooths=3 --steps-per-pass=2",
       "--smoother=ssor --omega=1.15",
       "--smoother=chebyshev --degree=2,6",
       "--boundary=dirichlet --equation=poisson --smoother=gsrb,chebyshev walls=nndnnd",

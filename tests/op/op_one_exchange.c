@@ -106,7 +106,7 @@ static void test(mg_hierarchy_t *h) {
 static void run(const char *backend) {
   static const char *const cases[] = {
       "--smoother=gsrb --smooths=1,3",
-      "--smoother=gsrb,jacobi --smooths=2 --fused-sweeps=2",
+      "--smoother=gsrb,jacobi --smooths=2 --steps-per-pass=2",
       "--smoother=chebyshev --degree=2,6",
       "--boundary=dirichlet --equation=poisson --smoother=gsrb walls=nndnnd",
       "--boundary=dirichlet --equation=poisson --smoother=gsrb walls=nnppnd,ppppdn",

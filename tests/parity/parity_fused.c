@@ -31,7 +31,7 @@ static void choose(mg_hierarchy_t *h, bool fused) {
     mg_level_t *level = &h->level[l];
     level->backend = fused ? chosen[l] : &plain[l];
     MUST(mg_smoother_set(level, &h->params, level->lambda_max,
-                         fused ? level->plan->fused_sweeps : 1));
+                         fused ? level->plan->steps_per_pass : 1));
   }
   h->coarse_cycle = fused ? coarse_cycle : NULL;
 }

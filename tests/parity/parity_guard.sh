@@ -13,11 +13,11 @@ compare '
 ' '
   1 1 4 8 --device=cpu
   1 1 4 8 --device=guard
-  1 1 4 8 --device=guard --fused-sweeps=1
+  1 1 4 8 --device=guard --steps-per-pass=1
   1 1 4 8 --device=guard --cpu-below=4096
   1 1 4 8 --device=guard --cpu-below=4096 --memory=unified
   2 1 4 4 --device=guard --agglomerate-below=4096
-  2 1 4 4 --device=guard --fused-sweeps=2 --agglomerate-below=4096
+  2 1 4 4 --device=guard --steps-per-pass=2 --agglomerate-below=4096
   2 1 4 4 --device=guard --cpu-below=4096 --memory=unified --agglomerate-below=4096
   2 1 4 4 --device=guard --cpu-below=32768 --agglomerate-below=4096
 '

@@ -61,7 +61,7 @@ static bool begins_with_interior(const mg_level_t *level) {
   const mg_backend_t *backend = level->backend;
   return level->comm && backend->overlap.interior_first &&
          mg_exchange_by_kernel(level->halo_deep) &&
-         backend->overlap.interior_first(mg_level_view(level), level->fused_sweeps);
+         backend->overlap.interior_first(mg_level_view(level), level->steps_per_pass);
 }
 
 /* The exchange and the pass. */
@@ -84,7 +84,7 @@ static void run_in_order(mg_hierarchy_t *h, const mg_sweep_t *sweep, order_t ord
 static void test_pass(mg_hierarchy_t *h, const double *const given[3], use_t use) {
   mg_level_t *level = &h->level[0];
   const int64_t cells = mg_volume(mg_level_view(level)->n);
-  const mg_sweep_t sweep = {level->steps, level->fused_sweeps, MG_U, -1, MG_TMP, -1};
+  const mg_sweep_t sweep = {level->steps, level->steps_per_pass, MG_U, -1, MG_TMP, -1};
   const double *x[N_ORDERS], *coarse[N_ORDERS];
   double norm[N_ORDERS] = {0.0, 0.0, 0.0};
   for (int order = 0; order < N_ORDERS; order++) {
@@ -109,7 +109,7 @@ static void test_pass(mg_hierarchy_t *h, const double *const given[3], use_t use
 /* Ranks without cells follow the others. */
 static bool can_compute_residual(const mg_level_t *level) {
   const mg_view_t *v = mg_level_view(level);
-  double can = !level->comm || level->backend->fused.can_smooth_residual(v, level->fused_sweeps);
+  double can = !level->comm || level->backend->fused.can_smooth_residual(v, level->steps_per_pass);
   MUST(mg_comm_min(mg_comm_world(), &can, 1));
   return can > 0.0;
 }
@@ -142,7 +142,7 @@ typedef struct {
  * are on different sides. */
 static const case_t guard_cases[] = {
     {4, 2, true, "--boundary=periodic --smoother=gsrb", false},
-    {4, 2, true, "--smoother=gsrb --fused-sweeps=2", false},
+    {4, 2, true, "--smoother=gsrb --steps-per-pass=2", false},
     {4, 2, true, "--boundary=periodic --smoother=chebyshev --equation=helmholtz", false},
     {4, 2, true, "--smoother=jacobi --operator=7pt", false},
     {4, 2, true, "--boundary=periodic --smoother=gsrb --operator=fv4", false},
@@ -172,7 +172,7 @@ static const case_t cases[] = {
     {6, 1, false, "--boundary=periodic --smoother=chebyshev --operator=fv4 boxes=5x2x3", false},
     {7, 2, true, "--boundary=periodic --smoother=gsrb", false},
     {7, 2, true, "--boundary=periodic --smoother=chebyshev --equation=helmholtz", false},
-    {7, 2, true, "--boundary=periodic --smoother=jacobi --fused-sweeps=2", false},
+    {7, 2, true, "--boundary=periodic --smoother=jacobi --steps-per-pass=2", false},
     {7, 2, true, "--boundary=periodic --smoother=gsrb", true},
     {7, 2, true, "--boundary=periodic --smoother=gsrb --operator=fv4", false},
     {7, 1, true, "--smoother=gsrb --operator=fv4 boxes=2x3x2", false},
@@ -191,7 +191,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, const case_t *c)
 /* Whether a step, or fused ones, can be split on all ranks that have cells. */
 static bool has_parts(const mg_level_t *level, bool pass) {
   const mg_backend_t *backend = level->backend;
-  const int n = pass ? level->fused_sweeps : 1;
+  const int n = pass ? level->steps_per_pass : 1;
   double lacks = level->comm && (pass != (n > 1) ||
                                  !backend->overlap.sweep_overlaps(mg_level_view(level), n, true));
   MUST(mg_comm_max(mg_comm_world(), &lacks, 1));
@@ -222,7 +222,7 @@ int main(int argc, char **argv) {
       if (c->boxes == 1 && !strstr(c->options, "boxes=") && !alone) continue;
       mg_hierarchy_t *h = create(backend, c);
       mg_level_t *level = &h->level[0];
-      has_passes = has_passes || level->fused_sweeps > 1;
+      has_passes = has_passes || level->steps_per_pass > 1;
       if (level->backend->overlap.stream_fork && has_parts(level, c->pass)) {
         test_level(h, c->pass);
         *(c->pass ? &n_passes : &n_steps) += 1;

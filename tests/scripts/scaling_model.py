@@ -58,7 +58,7 @@ def plan_of(program, words):
 def words_of(study, ranks, boxes, more=()):
     size = f"--ranks={ranks} {study['log2_box_dim']} {boxes}"
     where = f"--device={'cuda' if study['gpu'] else 'cpu'} --cpu-below=0"
-    plan = f"--fused-sweeps={study['steps']} --dry-run --quiet --json=-"
+    plan = f"--steps-per-pass={study['steps']} --dry-run --quiet --json=-"
     return f"{size} {where} {plan}".split() + list(more)
 
 
@@ -71,7 +71,7 @@ def study_of(folder):
         "log2_box_dim": int(keys["log2-box-dim"]),
         "boxes": int(keys["boxes-per-rank"]),
         "repeats": int(keys["repeats"]),
-        "steps": int(keys.get("fused-sweeps", 3)),
+        "steps": int(keys.get("steps-per-pass", 3)),
     }
 
 

@@ -75,7 +75,7 @@ truth() {
 
 study cpu '[node]' 'ranks = 1' '[problem]' 'log2-box-dim = 4' 'boxes-per-rank = 512'
 study gpu '[node]' 'ranks = 1' 'gpus-per-rank = 1' '[problem]' 'log2-box-dim = 5' 'boxes-per-rank = 64' \
-  '[options]' 'fused-sweeps = 1'
+  '[options]' 'steps-per-pass = 1'
 more_nodes=', 16, 27' study passes '[node]' 'ranks = 1' 'gpus-per-rank = 1' '[problem]' 'log2-box-dim = 6' 'boxes-per-rank = 64'
 for kind in cpu gpu passes; do
   good model "$kind" --to=4096 --extrapolate

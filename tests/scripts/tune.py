@@ -30,7 +30,7 @@ GIVEN = {
     "omega": "1",
     "cycle": "f",
     "precision": "double",
-    "fused-sweeps": "3",
+    "steps-per-pass": "auto",
     "coarsest": "1",
     "bottom": "bicgstab",
 }
@@ -38,7 +38,7 @@ GIVEN = {
 PLANTED = {
     "--smoother=chebyshev --smooths=1 --degree=4": (0.6, 1.1, 0.9),
     "--precision=mixed": (0.8, 1.0, 1.0),
-    "--fused-sweeps=2": (0.9, 1.0, 1.0),
+    "--steps-per-pass=2": (0.9, 1.0, 1.0),
     "--coarsest=4": (0.93, 1.0, 1.0),
 }
 # Faster, but with errors at h or 2h that are too large or too small.
@@ -49,12 +49,12 @@ DECOYS = {
 }
 # The cycles of the best, and measured as faster.
 SAME = "--cycle=f --krylov=none --rtol=1e-2"
-BEST = "--smoother=chebyshev --smooths=1 --degree=4 --precision=mixed --fused-sweeps=2 --coarsest=4"
+BEST = "--smoother=chebyshev --smooths=1 --degree=4 --precision=mixed --steps-per-pass=2 --coarsest=4"
 # Factors of the power: the fastest smoother needs more energy than a slow one.
 POWER = {
     "--smoother=gsrb --smooths=3 --omega=1.15": 0.3,
     "--precision=mixed": 0.8,
-    "--fused-sweeps=2": 1.3,
+    "--steps-per-pass=2": 1.3,
 }
 LEAST_ENERGY = "--smoother=gsrb --smooths=3 --omega=1.15 --precision=mixed --coarsest=4"
 FAILS = "--bottom=cg"

@@ -97,7 +97,7 @@ static void check_part(void) {
     CHECK_INT(got->layout.n_ranks, want->layout.n_ranks);
     CHECK_INT(got->place, want->place);
     CHECK_INT(got->ghost_layers, want->ghost_layers);
-    CHECK_INT(got->fused_sweeps, want->fused_sweeps);
+    CHECK_INT(got->steps_per_pass, want->steps_per_pass);
     CHECK_INT(got->nests_coarse, want->nests_coarse);
   }
   first = solve_part(1);

@@ -100,8 +100,8 @@ static void test_ways_to_write_options(void) {
   CHECK_STRING(params.csv, "x.csv");
   expect_ok("--official --official=no --verify-only 7 8");
   CHECK(params.verify_only && !params.official);
-  expect_ok("--steps-per-pass=2 7 8"); /* an alias */
-  CHECK_INT(params.fused_sweeps, 2);
+  expect_ok("--fused-sweeps=2 7 8"); /* an alias */
+  CHECK_INT(params.steps_per_pass, 2);
   expect_ok("--smooths=4 --smooths=5 7 8");
   CHECK_INT(params.smooths, 5);
   expect_ok("4 1000000000000");

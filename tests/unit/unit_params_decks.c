@@ -23,14 +23,14 @@ static void test_decks(void) {
   static const char good[] = "\xEF\xBB\xBF# comment\r\n; another\n\n[problem]\nlog2-box-dim=5\r\n"
                              "   boxes-per-rank = 27  # inline\n\toperator = fv4 ; inline\n"
                              "[run] # for the reader\nverify-only = on\n[output]\n"
-                             "steps-per-pass = 1\njson = dir/a b#c.json";
+                             "fused-sweeps = 1\njson = dir/a b#c.json";
   CHECK_INT(parse_deck(good), MG_OK);
   CHECK_STRING(message, "");
   CHECK_INT(params.log2_box_dim, 5);
   CHECK_INT(params.boxes_per_rank, 27);
   CHECK_INT(params.op, MG_OPERATOR_FV4);
   CHECK(params.verify_only);
-  CHECK_INT(params.fused_sweeps, 1);
+  CHECK_INT(params.steps_per_pass, 1);
   CHECK_STRING(params.json, "dir/a b#c.json");
 }
 

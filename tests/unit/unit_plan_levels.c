@@ -364,22 +364,22 @@ static void test_useful_ranks(void) {
  * sweeps do not. */
 static void test_stored_diagonal(void) {
   static const struct {
-    int log2, boxes, ranks, fused_sweeps;
+    int log2, boxes, ranks, steps_per_pass;
     mg_boundary_t boundary;
     bool resident, stored;
   } cases[] = {
-      {6, 8, 1, MG_MAX_FUSED_SWEEPS, MG_BOUNDARY_WALLS, true, true},
+      {6, 8, 1, MG_MAX_STEPS_PER_PASS, MG_BOUNDARY_WALLS, true, true},
       {6, 8, 1, 1, MG_BOUNDARY_WALLS, false, false},
-      {6, 4, 2, MG_MAX_FUSED_SWEEPS, MG_BOUNDARY_WALLS, true, true},
-      {7, 1, 8, MG_MAX_FUSED_SWEEPS, MG_BOUNDARY_WALLS, true, false},
-      {8, 1, 8, MG_MAX_FUSED_SWEEPS, MG_BOUNDARY_WALLS, true, true},
-      {6, 8, 1, MG_MAX_FUSED_SWEEPS, MG_BOUNDARY_PERIODIC, true, false},
+      {6, 4, 2, MG_MAX_STEPS_PER_PASS, MG_BOUNDARY_WALLS, true, true},
+      {7, 1, 8, MG_MAX_STEPS_PER_PASS, MG_BOUNDARY_WALLS, true, false},
+      {8, 1, 8, MG_MAX_STEPS_PER_PASS, MG_BOUNDARY_WALLS, true, true},
+      {6, 8, 1, MG_MAX_STEPS_PER_PASS, MG_BOUNDARY_PERIODIC, true, false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     set_size(cases[i].log2, cases[i].boxes);
     params.op = MG_OPERATOR_FV2;
     params.boundary = cases[i].boundary;
-    params.fused_sweeps = cases[i].fused_sweeps;
+    params.steps_per_pass = cases[i].steps_per_pass;
     CHECK_INT(build(cases[i].ranks), MG_OK);
     CHECK_INT(plan.level[0].resident, cases[i].resident);
     CHECK_INT((plan.level[0].vectors & 1u << MG_DINV) != 0, cases[i].stored);

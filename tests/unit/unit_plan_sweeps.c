@@ -76,7 +76,9 @@ static void test_passes(void) {
                                      level->layout.n_ranks > 1 && params.op != MG_OPERATOR_FV4 &&
                                      !cases[i].before;
       CHECK_INT(level->resident, resident);
-      CHECK_INT(level->fused_sweeps, resident ? all_steps : large && !on_cpu ? cases[i].steps : 1);
+      CHECK_INT(level->steps_per_pass, resident           ? all_steps
+                                       : large && !on_cpu ? cases[i].steps
+                                                          : 1);
       CHECK_INT(level->fused_residual, residual || resident);
       CHECK_INT(level->fused_interpolation,
                 interpolation || with_ghosts ||
@@ -113,22 +115,22 @@ static void test_passes(void) {
     /* If all steps of a smooth are fused, no other iterate is needed. */
     params.smooths = 1;
     params.degree = 3;
-    params.fused_sweeps = 2;
+    params.steps_per_pass = 2;
     CHECK_INT(build(cases[i].ranks), MG_OK);
     /* A CPU makes all steps in one pass. */
     const int steps_of_3 = params.smoother == MG_SMOOTHER_CHEBYSHEV ? 3
                            : params.smoother == MG_SMOOTHER_GSRB    ? 2
                                                                     : 1;
-    CHECK_INT(plan.level[0].fused_sweeps, params.device == MG_DEVICE_CPU ? steps_of_3
-                                          : cases[i].steps > 1           ? 2
-                                                                         : 1);
+    CHECK_INT(plan.level[0].steps_per_pass, params.device == MG_DEVICE_CPU ? steps_of_3
+                                            : cases[i].steps > 1           ? 2
+                                                                           : 1);
     CHECK_INT((plan.level[0].vectors & 1u << MG_PREVIOUS) != 0, cases[i].before);
     params.degree = 2;
     CHECK_INT(build(cases[i].ranks), MG_OK);
     CHECK_INT((plan.level[0].vectors & 1u << MG_PREVIOUS) != 0, 0);
-    params.fused_sweeps = 1;
+    params.steps_per_pass = 1;
     CHECK_INT(build(cases[i].ranks), MG_OK);
-    CHECK_INT(plan.level[0].fused_sweeps, 1);
+    CHECK_INT(plan.level[0].steps_per_pass, 1);
     CHECK_INT(plan.level[0].ghost_layers, plan.radius);
   }
 }
@@ -187,7 +189,7 @@ static void add_resident(int32_t n, int all_steps, char *text, size_t size) {
       is_fv4 ? tiles_of_fv4(level->layout.n, &wide) : tiles_of_7_points(level->layout.n, &wide);
   CHECK_INT(level->resident,
             tiles && (!wide || params.smoother == MG_SMOOTHER_GSRB) && (!is_fv4 || n % 4 == 0));
-  CHECK_INT(level->fused_sweeps, level->resident ? all_steps : 1);
+  CHECK_INT(level->steps_per_pass, level->resident ? all_steps : 1);
   CHECK_INT(level->fused_residual, level->resident);
   CHECK_INT(level->fused_interpolation, level->resident && !is_fv4);
   CHECK_INT(level->ghost_layers, plan.radius);

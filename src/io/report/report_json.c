@@ -254,7 +254,7 @@ static json_t *planned_levels(const mg_dry_run_t *d) {
                   "s:I, s:I, s:I}",
                   "dim", n[0], n[1], n[2], "boxes", (json_int_t)mg_layout_n_boxes(&level->layout),
                   "box_dim", level->layout.box_dim, "ranks", (json_int_t)level->layout.n_ranks,
-                  "backend", mg_place_name(level->place), "steps_per_pass", level->fused_sweeps,
+                  "backend", mg_place_name(level->place), "steps_per_pass", level->steps_per_pass,
                   "resident", level->resident, "boxes_per_rank_max",
                   (json_int_t)s->boxes_per_rank_max, "imbalance", s->imbalance,
                   "patches_per_rank_max", s->patches_max, "bytes_per_rank", tally(&s->bytes),

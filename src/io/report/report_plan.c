@@ -20,7 +20,7 @@ static void print_levels(FILE *out, const mg_dry_run_t *d) {
     const mg_layout_t *y = &level->layout;
     const mg_level_stats_t *s = &d->stats->level[l];
     char steps[16] = "resident";
-    if (!level->resident) snprintf(steps, sizeof steps, "%d", level->fused_sweeps);
+    if (!level->resident) snprintf(steps, sizeof steps, "%d", level->steps_per_pass);
     any_resident = any_resident || (level->resident && level->place == MG_PLACE_CUDA);
     fprintf(out, "  %5d  %10s %10s %7s %11" PRId64 "  %-5s %11s %11" PRId64, l, mg_grid(y->n).text,
             mg_grid(y->boxes).text, mg_report_box(y).text, y->n_ranks, mg_place_name(level->place),
