@@ -32,7 +32,7 @@ _hpgmg_fv() {
     --strip-bytes) words='auto' ;;
     --energy) words='yes no auto' ;;
     --memory) words='auto device unified' ;;
-    --device) words='auto cuda cpu guard cuda-simple' ;;
+    --device) words='auto cuda cpu cuda-simple' ;;
     --transport) words='auto peer nccl mpi host' ;;
     --dump-precision) words='double float' ;;
     --dump-centering) words='cell point' ;;

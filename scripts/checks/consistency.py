@@ -150,7 +150,7 @@ def check_energy(r: Result) -> None:
 
 GPUS = ("cuda", "cuda-simple")
 # Most cells per second of a thread and of a GPU, about ten times the fastest ones known.
-MOST_RATE = {"cpu": 1e9, "guard": 1e9, "cuda": 2e11, "cuda-simple": 2e11}
+MOST_RATE = {"cpu": 1e9, "cuda": 2e11, "cuda-simple": 2e11}
 
 
 def check_machine(r: Result) -> None:

@@ -55,7 +55,7 @@ OBJECT = Rule("an object", lambda v: isinstance(v, dict))
 SUM = pattern("16 hexadecimal digits", r"[0-9a-f]{16}")
 NUMBER = r"[-+]?[0-9.]+(e[-+]?[0-9]+)?"
 SIDE = rf"(dirichlet|neumann|periodic|robin)(:{NUMBER}){{0,3}}"
-PLACES = ("cpu", "cuda", "cuda-simple", "guard")
+PLACES = ("cpu", "cuda", "cuda-simple")
 ENDS = ("cycle", "tolerance", "max cycles", "stagnation", "divergence", "signal")
 SOURCES = {"gpu": "NVML", "cpu": "RAPL package", "node": "RAPL psys"}
 

@@ -18,7 +18,6 @@ from toolkit import USAGE, ToolError, UsageError, plural
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIND_REPORT = os.path.join(TOP, "scripts", "bind-report")
 # Values of --device that use no GPU.
-ON_CPU = ("cpu", "guard")
 GPUS_KEY = "[node] gpus-per-rank = {}"
 ON_CPU_INSTEAD = "remove gpus-per-rank to plan for the CPU"
 # Folders to search for a program that is neither named nor in PATH; quickstart.sh uses the first.
@@ -125,7 +124,7 @@ def check_device(study: Study) -> None:
     device = study.options.get("device", "cuda" if study.gpus_per_rank else "cpu")
     if device != "cpu" and study.gpus_per_rank == 0:
         raise UsageError(f"[options] device = {device} needs GPUs: set [node] gpus-per-rank = 1")
-    if device in ON_CPU and study.gpus_per_rank > 0:
+    if device == "cpu" and study.gpus_per_rank > 0:
         raise UsageError(
             f"[options] device = {device} would leave the GPUs of [node] gpus-per-rank = "
             f"{study.gpus_per_rank} idle: remove one of the two lines"

@@ -452,9 +452,4 @@ extern const mg_backend_t mg_backend_cuda_float;
 extern const mg_backend_t mg_backend_cuda_simple;
 extern const mg_backend_t mg_backend_cuda_simple_float;
 
-/** CPU operations on memory that is inaccessible outside of them, so that an access by any other
- *  layer faults. Slow; for tests. */
-extern const mg_backend_t mg_backend_guard;
-extern const mg_backend_t mg_backend_guard_float;
-
 #endif

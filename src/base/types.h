@@ -61,14 +61,15 @@ typedef enum { MG_KRYLOV_NONE, MG_KRYLOV_CG } mg_krylov_method_t;
  *  that CPU and GPU both access. */
 typedef enum { MG_MEMORY_AUTO, MG_MEMORY_DEVICE, MG_MEMORY_UNIFIED } mg_memory_t;
 
-/** Where the fine levels live. For tests: GUARD runs the CPU code on memory that no other code may
- *  access, and CUDA_SIMPLE runs CUDA with the simple kernels. */
+/** Where the fine levels live. For tests: CUDA_SIMPLE runs CUDA with the simple kernels. GUARD
+ *  (tests/guard/) runs the CPU code on memory that no other code may access; the program and the
+ *  library lack it. */
 typedef enum {
   MG_DEVICE_AUTO,
   MG_DEVICE_CUDA,
   MG_DEVICE_CPU,
-  MG_DEVICE_GUARD,
-  MG_DEVICE_CUDA_SIMPLE
+  MG_DEVICE_CUDA_SIMPLE,
+  MG_DEVICE_GUARD
 } mg_device_t;
 
 /** Transport of messages between the GPUs of different ranks. */

@@ -161,24 +161,6 @@ mg_status_t mg_cpu_extend_faces(const mg_view_t *v);
 mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
 mg_status_t mg_cpu_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int order);
 mg_status_t mg_cpu_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
-bool mg_cpu_can_fuse(const mg_view_t *v, int max_steps);
-/** Use of the residual of fused sweeps: restricted to coarse dst, or if `coarse` is NULL, *norm is
- *  raised to its maximum norm. */
-typedef struct {
-  const mg_view_t *coarse;
-  mg_vector_t dst;
-  double *norm;
-} mg_cpu_residual_use_t;
-/** Interpolated input of fused sweeps: x + P src, or P src if the sweep has no x. */
-typedef struct {
-  const mg_view_t *coarse;
-  mg_vector_t src;
-  mg_interpolation_t kind;
-} mg_cpu_source_t;
-bool mg_cpu_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, int n);
-/** use, source: may be NULL. */
-mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
-                                const mg_cpu_residual_use_t *use, const mg_cpu_source_t *source);
 bool mg_cpu_can_reside(const mg_view_t *v, int n);
 mg_status_t mg_cpu_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
                                    const mg_resident_use_t *use);
@@ -224,11 +206,6 @@ mg_status_t mg_cpu_raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *l
 mg_status_t mg_cpu_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
                                   const mg_view_t *low, mg_vector_t dst, double scale,
                                   double *norm);
-bool mg_cpu_can_defer_guess(const mg_view_t *v, mg_interpolation_t kind);
-mg_status_t mg_cpu_guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
-                                  const mg_view_t *low, mg_vector_t dst, double scale);
-mg_status_t mg_cpu_guess_correct(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,
-                                 const mg_view_t *low, mg_vector_t e, double scale);
 #endif
 
 #endif

@@ -7,10 +7,7 @@
 
 #ifdef MG_FLOAT
 #define mg_backend_cpu                 mg_backend_cpu_float
-#define mg_backend_guard               mg_backend_guard_float
 #define mg_cpu_axpby                   mg_cpu_axpby_float
-#define mg_cpu_can_fuse                mg_cpu_can_fuse_float
-#define mg_cpu_can_interpolate_smooth  mg_cpu_can_interpolate_smooth_float
 #define mg_cpu_can_reside              mg_cpu_can_reside_float
 #define mg_cpu_can_split               mg_cpu_can_split_float
 #define mg_cpu_copy                    mg_cpu_copy_float
@@ -56,7 +53,6 @@
 #define mg_cpu_set_problem             mg_cpu_set_problem_float
 #define mg_cpu_shift                   mg_cpu_shift_float
 #define mg_cpu_smooth                  mg_cpu_smooth_float
-#define mg_cpu_smooth_fused            mg_cpu_smooth_fused_float
 #define mg_cpu_smooth_in_strips        mg_cpu_smooth_in_strips_float
 #define mg_cpu_smooth_resident         mg_cpu_smooth_resident_float
 #define mg_cpu_smooth_split            mg_cpu_smooth_split_float

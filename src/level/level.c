@@ -8,20 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const mg_backend_t *const backends[MG_N_PLACES] = {[MG_PLACE_CPU] = &mg_backend_cpu,
+static const mg_backend_t *backends[MG_N_PLACES] = {
+    [MG_PLACE_CPU] = &mg_backend_cpu,
 #ifdef HAVE_CUDA
-                                                          [MG_PLACE_CUDA] = &mg_backend_cuda,
-                                                          [MG_PLACE_CUDA_SIMPLE] =
-                                                              &mg_backend_cuda_simple,
+    [MG_PLACE_CUDA] = &mg_backend_cuda,
+    [MG_PLACE_CUDA_SIMPLE] = &mg_backend_cuda_simple,
 #endif
-                                                          [MG_PLACE_GUARD] = &mg_backend_guard};
-static const mg_backend_t *const float_backends[MG_N_PLACES] = {
+};
+static const mg_backend_t *float_backends[MG_N_PLACES] = {
     [MG_PLACE_CPU] = &mg_backend_cpu_float,
 #ifdef HAVE_CUDA
     [MG_PLACE_CUDA] = &mg_backend_cuda_float,
     [MG_PLACE_CUDA_SIMPLE] = &mg_backend_cuda_simple_float,
 #endif
-    [MG_PLACE_GUARD] = &mg_backend_guard_float};
+};
+
+void mg_level_provide_guard(const mg_backend_t *guard, const mg_backend_t *guard_float) {
+  backends[MG_PLACE_GUARD] = guard;
+  float_backends[MG_PLACE_GUARD] = guard_float;
+  mg_params_allow_guard();
+}
 
 static const mg_backend_t *backend_of(const mg_level_plan_t *plan) {
   return (plan->value_bytes == sizeof(float) ? float_backends : backends)[plan->place];

@@ -270,6 +270,10 @@ const char *mg_cycle_name(mg_cycle_t cycle);
 const char *mg_krylov_name(mg_krylov_method_t krylov);
 const char *mg_precision_name(mg_precision_class_t precision);
 const char *mg_device_name(mg_device_t device);
+
+/** Let --device=guard be a value (mg_level_provide_guard). */
+void mg_params_allow_guard(void);
+
 const char *mg_transport_name(mg_transport_t transport);
 const char *mg_field_name(mg_field_t field);
 

@@ -15,7 +15,7 @@ static const char *const krylov_words[] = {"none", "cg", NULL};
 static const char *const auto_words[] = {"auto", NULL};
 static const char *const choice_words[] = {"no", "yes", "auto", NULL};
 static const char *const memory_words[] = {"auto", "device", "unified", NULL};
-static const char *const device_words[] = {"auto", "cuda", "cpu", "guard", "cuda-simple", NULL};
+static const char *device_words[] = {"auto", "cuda", "cpu", "cuda-simple", NULL, NULL};
 static const char *const transport_words[] = {"auto", "peer", "nccl", "mpi", "host", NULL};
 
 static const char *const field_words[] = {"u",      "f",    "residual", "beta_i", "beta_j",
@@ -268,8 +268,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_DEVICE] = {
     .name = "device", IN(RUN), ONE_OF(device, device_words), .value = "auto",
     .help = "Where the fine levels live. auto: GPU if every rank has one, otherwise CPU; cuda: "
-            "GPU; cpu: CPU. For tests: guard, CPU with protected memory; cuda-simple, GPU with "
-            "simple kernels."},
+            "GPU; cpu: CPU; cuda-simple: GPU with simple kernels, for tests."},
   [MG_OPT_DEVICE_ID] = {
     .name = "device-id", IN(RUN), .metavar = "N", INTEGER(device_id, 0, 1023),
     .note = "round-robin over the devices of each host", ON_CUDA,
@@ -440,6 +439,10 @@ void mg_option_attribute(const mg_option_t *option, char *text, int text_size) {
 
 bool mg_option_applies(const mg_option_t *option, const mg_params_t *params) {
   return !option->applies || option->applies(params);
+}
+
+void mg_params_allow_guard(void) {
+  device_words[MG_DEVICE_GUARD] = "guard";
 }
 
 /* The word of an enum value. */

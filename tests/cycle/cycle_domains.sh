@@ -4,6 +4,7 @@
 # operators, equations and boundaries; SEED selects them. A u is conserved, no direction is special, the preconditioner
 # of CG is symmetric, and the error falls with order 2. Runs $PYTHON; skips without HDF5, numpy, scipy or h5py.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
+HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-guard
 cpu_only
 need_feature HDF5
 for module in numpy scipy h5py; do

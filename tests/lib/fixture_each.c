@@ -1,6 +1,7 @@
 /* Backends of the test fixture, its begin and end, and loops over backends, grids and options. */
 #include "base/log.h"
 #include "device/device_select.h"
+#include "tests/guard/guard.h"
 #include "tests/lib/fixture.h"
 
 enum { FIRST_CUDA = 4 };
@@ -17,6 +18,7 @@ fixture_backend_t fixture_backends[] = {
 };
 
 void fixture_begin(int *argc, char ***argv) {
+  guard_provide();
   MUST(mg_comm_init(argc, argv));
   mg_log_setup(mg_comm_rank(mg_comm_world()), mg_comm_size(mg_comm_world()), MG_LOG_QUIET);
   if (mg_device_count() > 0) return;

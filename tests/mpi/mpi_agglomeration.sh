@@ -3,6 +3,7 @@
 # choice and the times, and every choice gives results bit-identical to one rank on the CPU. A given value is kept
 # and nothing is measured. The guard stands for a GPU. No check depends on times.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
+HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-guard
 need_feature jansson
 have_mpi || skip_test 'several ranks need MPI and mpirun'
 

@@ -3,6 +3,7 @@
 # no layer above the backend reads or writes a cell; unit_guard shows that such an access would crash. Covers every
 # operator, boundary and smoother, with all or only fine levels guarded, on one and two ranks.
 . "$abs_top_srcdir/tests/lib/compare_decompositions.sh"
+HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-guard
 
 compare '
   --operator=fv2 --smoother=gsrb

@@ -1,7 +1,7 @@
 /* The guard backend protects level memory from everything but its own operations, before,
  * between and after them. Message buffers stay accessible. */
-#include "backend/backend.h"
 #include "formulas/vectors.h"
+#include "tests/guard/guard.h"
 #include "tests/lib/test.h"
 #include <stdlib.h>
 #include <sys/wait.h>

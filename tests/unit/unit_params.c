@@ -277,7 +277,7 @@ static void test_bad_values(void) {
   expect_usage("--device-id=gpu0 7 8", "not a number");
   expect_usage("--device-id=0 --device=cpu 7 8",
                "--device-id requires --device=auto, cuda or cuda-simple");
-  expect_usage("--device-id=0 --device=guard 7 8",
+  expect_usage("--device-id=0 --device=cpu 7 8",
                "--device-id requires --device=auto, cuda or cuda-simple");
   expect_usage("--transport=peer --device=cpu 7 8",
                "--transport requires --device=auto, cuda or cuda-simple");

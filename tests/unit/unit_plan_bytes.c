@@ -3,6 +3,7 @@
 #include "comm/comm.h"
 #include "level/level.h"
 #include "plan/copy_plan.h"
+#include "tests/guard/guard.h"
 #include "tests/lib/plan_case.h"
 #include "tests/lib/random.h"
 #include <stdlib.h>
@@ -365,6 +366,7 @@ static void test_largest_shares(void) {
 
 int main(int argc, char **argv) {
   if (mg_comm_init(&argc, &argv) != MG_OK) return 1;
+  guard_provide();
   test_shapes();
   test_against_allocation();
   test_mixed();

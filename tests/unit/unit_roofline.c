@@ -1,10 +1,10 @@
 /* The laboratory's check of the solver's kernels. Correct kernels pass bit for bit. Kernels that
  * do nothing, or are wrong in one cell, fail. */
-#include "cpu/cpu.h"
 #include "formulas/index.h"
 #include "lab/roofline.h"
 #include "level/ops.h"
 #include "level/smooth.h"
+#include "tests/guard/guard.h"
 #include "tests/lib/fixture.h"
 
 static roofline_kind_t under_test;
@@ -156,18 +156,18 @@ static void check_hierarchy(mg_hierarchy_t *h, roofline_kind_t first, roofline_k
 static double fused_norm;
 
 static mg_status_t fusing_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
-  return sweep->n > 1 ? mg_cpu_smooth_fused(v, sweep, region, NULL, NULL)
+  return sweep->n > 1 ? guard_smooth_fused(v, sweep, region, NULL, NULL)
                       : mg_cpu_smooth(v, sweep, region);
 }
 
 static bool fusing_can(const mg_view_t *v, int n) {
-  return mg_cpu_can_fuse(v, n + 1);
+  return guard_can_fuse(v, n + 1);
 }
 
 static mg_status_t fusing_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                    const mg_view_t *coarse, mg_vector_t dst) {
-  return mg_cpu_smooth_fused(
-      v, sweep, region, &(mg_cpu_residual_use_t){coarse, dst, coarse ? NULL : &fused_norm}, NULL);
+  return guard_smooth_fused(v, sweep, region,
+                            &(guard_residual_t){coarse, dst, coarse ? NULL : &fused_norm}, NULL);
 }
 
 static mg_status_t fusing_begin(void) {
@@ -186,7 +186,7 @@ static void fuse_legs(mg_hierarchy_t *h) {
   mg_level_t *fine = &h->level[0];
   fusing = mg_backend_cpu;
   fusing.smooth = fusing_smooth;
-  fusing.fused.can_fuse = mg_cpu_can_fuse;
+  fusing.fused.can_fuse = guard_can_fuse;
   fusing.fused.can_smooth_residual = fusing_can;
   fusing.fused.smooth_residual = fusing_residual;
   fusing.fused.norm_begin = fusing_begin;

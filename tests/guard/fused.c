@@ -3,8 +3,8 @@
  * Smooths a copy of each patch, ghosts included, step by step; each step updates fewer ghost
  * layers. It is the oracle for fused sweeps on a device, and tests the layers above without one. */
 #include "base/alloc.h"
-#include "cpu/cpu.h"
 #include "formulas/transfer.h"
+#include "tests/guard/guard.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +16,15 @@ typedef struct {
   ptrdiff_t origin, values; /* of one vector's array */
 } copy_t;
 
-bool mg_cpu_can_fuse(const mg_view_t *v, int max_steps) {
+bool guard_can_fuse(const mg_view_t *v, int max_steps) {
   /* 1 / diagonal is computed from the betas, because it has no ghosts; with a varying alpha it
    * would be read. That of fv4 is always read, and has ghosts. */
   return !v->alpha_varies &&
          (mg_walls_enclose(v) || v->ghost_layers >= mg_layers_of_steps(v->radius, max_steps));
 }
 
-bool mg_cpu_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, int n) {
-  return v->op != MG_OPERATOR_FV4 && mg_cpu_can_fuse(v, n) &&
+bool guard_can_interpolate(const mg_view_t *v, const mg_view_t *coarse, int n) {
+  return v->op != MG_OPERATOR_FV4 && guard_can_fuse(v, n) &&
          (mg_walls_enclose(v) || coarse->ghost_layers >= mg_coarse_layers_of_steps(n));
 }
 
@@ -139,7 +139,7 @@ static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *ste
 /* Restrict the residual of the result in a box to patch q of `coarse`, or raise *norm to its
  * maximum. The previous iterate is replaced. */
 static mg_status_t use_residual(const mg_view_t *v, const copy_t *c, int q, const box_t *box,
-                                mg_cpu_residual_use_t use) {
+                                guard_residual_t use) {
   mg_patch_t p = cut(&c->p, box);
   const mg_view_t fine = view_of(v, &p);
   if (!use.coarse) {
@@ -157,7 +157,7 @@ static mg_status_t use_residual(const mg_view_t *v, const copy_t *c, int q, cons
 
 /* Write the results of a region: the last iterates and, if `use` is not NULL, the residual. */
 static mg_status_t store_region(const mg_view_t *v, const copy_t *c, int q, const mg_sweep_t *sweep,
-                                mg_region_t region, const mg_cpu_residual_use_t *use) {
+                                mg_region_t region, const guard_residual_t *use) {
   box_t box[6];
   const int layers = mg_layers_of_steps(v->radius, sweep->n + (use ? 1 : 0)),
             even = layers + layers % 2, /* whole coarse cells */
@@ -173,7 +173,7 @@ static mg_status_t store_region(const mg_view_t *v, const copy_t *c, int q, cons
 
 /* P src in a cell of the level, from a coarse patch with valid ghosts. */
 static mg_real_t interpolated(const mg_view_t *v, const mg_patch_t *coarse,
-                              const mg_cpu_source_t *source, const int32_t cell[3]) {
+                              const guard_source_t *source, const int32_t cell[3]) {
   int32_t at[3];
   int side[3];
   for (int d = 0; d < 3; d++) {
@@ -190,7 +190,7 @@ static mg_real_t interpolated(const mg_view_t *v, const mg_patch_t *coarse,
 
 /* Add P src to the ghosts and cells of a copy that n steps read, or replace them by P src. */
 static mg_status_t interpolate_copy(const mg_view_t *v, const copy_t *c, int q, int n, bool add,
-                                    const mg_cpu_source_t *source) {
+                                    const guard_source_t *source) {
   const mg_patch_t p = grown(&c->p, mg_layers_of_steps(v->radius, n));
   mg_patch_t half = source->coarse->patch[q];
   mg_view_t coarse = view_of(source->coarse, &half);
@@ -209,8 +209,8 @@ static mg_status_t interpolate_copy(const mg_view_t *v, const copy_t *c, int q, 
 }
 
 static mg_status_t smooth_patch(const mg_view_t *v, int q, const mg_sweep_t *sweep,
-                                mg_region_t region, const mg_cpu_residual_use_t *use,
-                                const mg_cpu_source_t *source) {
+                                mg_region_t region, const guard_residual_t *use,
+                                const guard_source_t *source) {
   const mg_patch_t *patch = &v->patch[q];
   const int layers = v->ghost_layers;
   copy_t c = {.p = *patch};
@@ -231,8 +231,8 @@ static mg_status_t smooth_patch(const mg_view_t *v, int q, const mg_sweep_t *swe
   return status;
 }
 
-mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
-                                const mg_cpu_residual_use_t *use, const mg_cpu_source_t *source) {
+mg_status_t guard_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
+                               const guard_residual_t *use, const guard_source_t *source) {
   for (int q = 0; q < v->n_patches; q++)
     MG_TRY(smooth_patch(v, q, sweep, region, use, source));
   return MG_OK;

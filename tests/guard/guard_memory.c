@@ -1,7 +1,7 @@
 /* Memory of the guard backend: level memory has two addresses, at a fixed distance. */
 #define _GNU_SOURCE
-#include "cpu/guard_memory.h"
 #include "base/alloc.h"
+#include "tests/guard/guard.h"
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ static void *reserve(void *at, size_t bytes) {
   return memory == MAP_FAILED ? NULL : memory;
 }
 
-mg_status_t mg_guard_alloc(size_t bytes, mg_space_t space, void **memory) {
+mg_status_t guard_alloc(size_t bytes, mg_space_t space, void **memory) {
   if (space == MG_SPACE_SHARED) return mg_backend_cpu.alloc(bytes, space, memory);
   *memory = NULL;
   if (!closed) closed = reserve(NULL, RANGE_BYTES);
@@ -40,7 +40,7 @@ mg_status_t mg_guard_alloc(size_t bytes, mg_space_t space, void **memory) {
   return MG_OK;
 }
 
-void mg_guard_release(void *memory, size_t bytes, mg_space_t space) {
+void guard_release(void *memory, size_t bytes, mg_space_t space) {
   if (space == MG_SPACE_SHARED) {
     mg_backend_cpu.release(memory, bytes, space);
     return;
@@ -51,11 +51,11 @@ void mg_guard_release(void *memory, size_t bytes, mg_space_t space) {
   if (--n_live == 0) used = 0;
 }
 
-mg_status_t mg_guard_clear(void *memory, size_t bytes) {
-  return mg_backend_cpu.clear(mg_guard_open(memory), bytes);
+mg_status_t guard_clear(void *memory, size_t bytes) {
+  return mg_backend_cpu.clear(guard_open(memory), bytes);
 }
 
-void *mg_guard_open(void *address) {
+void *guard_open(void *address) {
   /* Compare as integers: most vectors of a patch do not lie in the range. */
   const uintptr_t at = (uintptr_t)address;
   return closed && at - (uintptr_t)closed < RANGE_BYTES ? twin + (at - (uintptr_t)closed) : address;

@@ -4,9 +4,9 @@
  * written. If they access a level's cells through it, they stop with a segmentation fault at the
  * offending line. The operations get views of the twin, at a fixed distance. Pages are never
  * unlocked and locked again: mprotect took longer than the operations. */
+#include "tests/guard/guard.h"
 #include "base/alloc.h"
-#include "cpu/cpu.h"
-#include "cpu/guard_memory.h"
+#include "level/level.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
   for (int p = 0; p < v->n_patches; p++) {
     out->patch[p] = v->patch[p];
     for (int vec = 0; vec < MG_N_VECTORS; vec++)
-      out->patch[p].vec[vec] = mg_guard_open(v->patch[p].vec[vec]);
+      out->patch[p].vec[vec] = guard_open(v->patch[p].vec[vec]);
   }
   return MG_OK;
 }
@@ -70,7 +70,7 @@ static mg_status_t fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int ord
   GUARDED(v, mg_cpu_fill_wall_ghosts(&opened, vec, order));
 }
 static mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
-  if (sweep->n > 1) GUARDED(v, mg_cpu_smooth_fused(&opened, sweep, region, NULL, NULL));
+  if (sweep->n > 1) GUARDED(v, guard_smooth_fused(&opened, sweep, region, NULL, NULL));
   GUARDED(v, mg_cpu_smooth(&opened, sweep, region));
 }
 static mg_status_t residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
@@ -110,7 +110,7 @@ static void release_copies(mg_copies_t *copies) {
 static mg_status_t copy_opened(const mg_copy_job_t *job, mg_vector_t src, mg_vector_t dst) {
   mg_copies_t *copies;
   mg_copy_job_t with_open_buffer = *job;
-  with_open_buffer.buffer = mg_guard_open(job->buffer);
+  with_open_buffer.buffer = guard_open(job->buffer);
   MG_TRY(mg_cpu_prepare_copies(&with_open_buffer, &copies));
   const mg_status_t status = mg_cpu_copy(copies, src, dst);
   mg_cpu_release_copies(copies);
@@ -143,36 +143,35 @@ static mg_status_t dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_
 }
 
 static bool can_smooth_residual(const mg_view_t *v, int n) {
-  return mg_cpu_can_fuse(v, n + 1);
+  return guard_can_fuse(v, n + 1);
 }
 static _Thread_local double residual_norm;
 static mg_status_t smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                    const mg_view_t *coarse, mg_vector_t dst) {
   if (coarse)
     GUARDED_BOTH(v, coarse,
-                 mg_cpu_smooth_fused(&opened, sweep, region,
-                                     &(mg_cpu_residual_use_t){&other_opened, dst, NULL}, NULL));
-  GUARDED(v,
-          mg_cpu_smooth_fused(&opened, sweep, region,
-                              &(mg_cpu_residual_use_t){NULL, MG_NO_VECTOR, &residual_norm}, NULL));
+                 guard_smooth_fused(&opened, sweep, region,
+                                    &(guard_residual_t){&other_opened, dst, NULL}, NULL));
+  GUARDED(v, guard_smooth_fused(&opened, sweep, region,
+                                &(guard_residual_t){NULL, MG_NO_VECTOR, &residual_norm}, NULL));
 }
 static mg_status_t interpolate_smooth(const mg_view_t *v, const mg_sweep_t *sweep,
                                       mg_region_t region, const mg_view_t *coarse, mg_vector_t src,
                                       mg_interpolation_t kind) {
   GUARDED_BOTH(v, coarse,
-               mg_cpu_smooth_fused(&opened, sweep, region, NULL,
-                                   &(mg_cpu_source_t){&other_opened, src, kind}));
+               guard_smooth_fused(&opened, sweep, region, NULL,
+                                  &(guard_source_t){&other_opened, src, kind}));
 }
 static bool can_reside(const mg_view_t *v, int n) {
-  return !mg_has_wall(v->side, MG_WALL_NONE) && mg_cpu_can_fuse(v, n + 1);
+  return !mg_has_wall(v->side, MG_WALL_NONE) && guard_can_fuse(v, n + 1);
 }
 static mg_status_t smooth_resident_opened(const mg_view_t *v, const mg_sweep_t *sweep,
                                           const mg_resident_use_t *use, const mg_view_t *source,
                                           const mg_view_t *coarse) {
-  const mg_cpu_residual_use_t residual = {coarse, use->dst, coarse ? NULL : &residual_norm};
-  const mg_cpu_source_t input = {source, use->src, use->kind};
-  return mg_cpu_smooth_fused(v, sweep, MG_REGION_ALL, use->has_residual ? &residual : NULL,
-                             source ? &input : NULL);
+  const guard_residual_t residual = {coarse, use->dst, coarse ? NULL : &residual_norm};
+  const guard_source_t input = {source, use->src, use->kind};
+  return guard_smooth_fused(v, sweep, MG_REGION_ALL, use->has_residual ? &residual : NULL,
+                            source ? &input : NULL);
 }
 /* Both coarse views are the same one, if there are two. */
 static mg_status_t smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
@@ -210,11 +209,11 @@ static mg_status_t residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t
 /* The guess's view is open. */
 static mg_status_t guess_residual_of(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
                                      const mg_view_t *low, mg_vector_t dst, double scale) {
-  GUARDED_BOTH(v, low, mg_cpu_guess_residual(&opened, guess, f, &other_opened, dst, scale));
+  GUARDED_BOTH(v, low, guard_guess_residual(&opened, guess, f, &other_opened, dst, scale));
 }
 static mg_status_t guess_correct_of(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,
                                     const mg_view_t *low, mg_vector_t e, double scale) {
-  GUARDED_BOTH(v, low, mg_cpu_guess_correct(&opened, dst, guess, &other_opened, e, scale));
+  GUARDED_BOTH(v, low, guard_guess_correct(&opened, dst, guess, &other_opened, e, scale));
 }
 static mg_status_t guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
                                   const mg_view_t *low, mg_vector_t dst, double scale) {
@@ -249,14 +248,14 @@ static mg_status_t guess_correct_residual(const mg_view_t *v, mg_vector_t dst,
 static mg_status_t array_copy(const int32_t n[3], const mg_strided_t *from,
                               const mg_strided_t *to) {
   mg_strided_t opened_from = *from, opened_to = *to;
-  opened_from.x = mg_guard_open(from->x);
-  opened_to.x = mg_guard_open(to->x);
+  opened_from.x = guard_open(from->x);
+  opened_to.x = guard_open(to->x);
   return mg_cpu_array_copy(n, &opened_from, &opened_to);
 }
 static mg_status_t array_find_outside(const int32_t n[3], const mg_strided_t *array,
                                       const mg_range_t *range, int64_t *place, double *value) {
   mg_strided_t opened = *array;
-  opened.x = mg_guard_open(array->x);
+  opened.x = guard_open(array->x);
   return mg_cpu_array_find_outside(n, &opened, range, place, value);
 }
 static mg_status_t array_average(const mg_view_t *v, int d, mg_vector_t src,
@@ -284,9 +283,9 @@ static bool sweep_overlaps(const mg_view_t *v, int n, bool host) {
 const mg_backend_t mg_backend_guard = {
     .name = "guard",
     .value_bytes = sizeof(mg_real_t),
-    .alloc = mg_guard_alloc,
-    .release = mg_guard_release,
-    .clear = mg_guard_clear,
+    .alloc = guard_alloc,
+    .release = guard_release,
+    .clear = guard_clear,
     .set_problem = set_problem,
     .set_wall = set_wall,
     .prepare_factors = mg_cpu_prepare_factors,
@@ -313,23 +312,29 @@ const mg_backend_t mg_backend_guard = {
                 .stream_switch = stream_switch,
                 .stream_join = stream_join,
                 .sweep_overlaps = sweep_overlaps},
-    .fused = {.can_fuse = mg_cpu_can_fuse,
+    .fused = {.can_fuse = guard_can_fuse,
               .can_reside = can_reside,
               .smooth_resident = smooth_resident,
               .can_smooth_residual = can_smooth_residual,
               .smooth_residual = smooth_residual,
               .norm_begin = norm_begin,
               .norm_end = norm_end,
-              .can_interpolate_smooth = mg_cpu_can_interpolate_smooth,
+              .can_interpolate_smooth = guard_can_interpolate,
               .interpolate_smooth = interpolate_smooth},
 #ifndef MG_FLOAT
     .mixed = {.lower = lower,
               .raise = raise_low,
               .residual = residual_lower,
-              .can_defer_guess = mg_cpu_can_defer_guess,
+              .can_defer_guess = guard_can_defer_guess,
               .guess_residual = guess_residual,
               .guess_correct = guess_correct,
               .guess_correct_residual = guess_correct_residual},
     .arrays = {.copy = array_copy, .find_outside = array_find_outside, .average = array_average},
 #endif
 };
+
+#ifndef MG_FLOAT
+void guard_provide(void) {
+  mg_level_provide_guard(&mg_backend_guard, &mg_backend_guard_float);
+}
+#endif

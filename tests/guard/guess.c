@@ -1,10 +1,10 @@
 /* Guesses that are interpolated where they are read: a reference for the result, not a fast
  * implementation. It tests the layers above without a device. */
 #include "base/alloc.h"
-#include "cpu/cpu.h"
+#include "tests/guard/guard.h"
 #include <stdlib.h>
 
-bool mg_cpu_can_defer_guess(const mg_view_t *v, mg_interpolation_t kind) {
+bool guard_can_defer_guess(const mg_view_t *v, mg_interpolation_t kind) {
   return v->op != MG_OPERATOR_FV4 && kind != MG_INTERPOLATE_V4 && mg_walls_enclose(v);
 }
 
@@ -13,8 +13,8 @@ static mg_status_t store_guess(const mg_view_t *v, mg_vector_t dst, const mg_gue
 }
 
 /* The guess is stored in a copy of MG_U. */
-mg_status_t mg_cpu_guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
-                                  const mg_view_t *low, mg_vector_t dst, double scale) {
+mg_status_t guard_guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
+                                 const mg_view_t *low, mg_vector_t dst, double scale) {
   mg_patch_t p = v->patch[0];
   mg_view_t copy = *v;
   double *memory;
@@ -28,8 +28,8 @@ mg_status_t mg_cpu_guess_residual(const mg_view_t *v, const mg_guess_t *guess, m
   return status;
 }
 
-mg_status_t mg_cpu_guess_correct(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,
-                                 const mg_view_t *low, mg_vector_t e, double scale) {
+mg_status_t guard_guess_correct(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,
+                                const mg_view_t *low, mg_vector_t e, double scale) {
   MG_TRY(store_guess(v, dst, guess));
   return mg_cpu_raise(v, dst, low, e, scale, true);
 }
