@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from checks.fields import RUN
 from checks.report import SIZES, Result, dim_of, grid, n_solves
 from toolkit import plural
 
@@ -21,13 +22,9 @@ SMOOTHS = {
 OMEGA = {"jacobi": 2.0 / 3.0, "ssor": 1.15}  # else 1
 # Values of options.
 WORDS = {
-    "operator": ("fv2", "fv4", "7pt"),
-    "equation": ("poisson", "helmholtz"),
-    "smoother": tuple(SMOOTHS),
-    "bottom": ("bicgstab", "cg", "smoother"),
-    "cycle": ("f", "v"),
-    "krylov": ("none", "cg"),
-    "precision": ("double", "mixed"),
+    name: tuple(rule["enum"])
+    for name, rule in RUN["properties"]["problem"]["properties"].items()
+    if "enum" in rule
 }
 
 

@@ -236,12 +236,6 @@ if have_feature jansson; then
     <(grep -vE 'command_line|setup_seconds' "$dir/out") ||
     complain '--json=-: stdout is not the JSON alone'
   is_json "$dir/out"
-  has_keys "$dir/a.json" agglomerate_below agglomeration alpha backend beta bottom boundary box_dim boxes bytes bytes_per_rank_max \
-    checksums class coarsest coefficients command_line cpu cpu_below cycle cycles degree device dim dof dof_per_s ended energy equation error \
-    error_rounding f f_norm fields fom h host idle_ranks kind krylov levels max_cycles memory min_solves min_time norms note \
-    official omega operator order order_rounding precision problem program ranks reason rel restart rhs rtol run schema \
-    seconds_mean seconds_min setup_seconds smoother smooths solves strip_bytes strip_source threads timing transport u useful_ranks validity \
-    verification verify_only version warmup
   for line in '"program": "hpgmg-fv"' '"operator": "fv2"' '"verification": "passed"' \
     '"seconds_mean": null' '"dof": 32768' '"cycles": 1' "\"backend\": \"$device\"" '"schema": 1' \
     '"verify_only": true' '"omega": 1.0' '"degree": null' '"class": "double"' '"validity": "invalid"'; do

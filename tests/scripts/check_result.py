@@ -33,16 +33,8 @@ FORGED = "ok.json: FOM: 9.999e+99 DOF/s VALID class=official"
 MEASURED = ("counters", "idle_watts")
 
 
-# Keys that a report may have or not, and text that nothing else determines.
+# Text that nothing else determines.
 FIELDS = ("problem.fields.beta", "problem.fields.f", "problem.fields.alpha")
-OPTIONAL = (
-    "problem.fields",
-    "run.cpu",
-    "run.strip_bytes",
-    "run.strip_source",
-    "solves.ended",
-    *FIELDS,
-)
 TEXTS = ("run.host", "run.cpu", *FIELDS, "energy.gpu.reason", "energy.node.reason")
 # A run of class double cannot have these words in its command line.
 CONTRADICTIONS = (
@@ -152,6 +144,15 @@ def nodes(value, at: tuple = ()):
             yield from nodes(item, (*at, key))
 
 
+def optional(rule: dict, at: str = "", inside: bool = False):
+    """Paths of all keys that a report may have or not, by the schema."""
+    for key, inner in rule.get("properties", {}).items():
+        may_lack = inside or key not in rule["required"]
+        if may_lack:
+            yield f"{at}{key}"
+        yield from optional(inner.get("items", inner), f"{at}{key}.", may_lack)
+
+
 def get(report, at):
     for key in at:
         report = report[key]
@@ -185,6 +186,7 @@ class Tester:
         self.module, self.folder = module, folder
         self.expected_error = sys.modules["checks.verification"].expected_error
         self.known = module.known_results()
+        self.optional = set(optional(sys.modules["checks.fields"].RUN))
         self.path = os.path.join(folder, "tampered.json")
         self.n = 0
 
@@ -221,7 +223,7 @@ def test_leaves(tester: Tester, report: dict, free: set) -> None:
     """Every change of a value that others determine is found, and every missing value."""
     for at in leaves(report):
         name, value = name_of(at), get(report, at)
-        if name in OPTIONAL or name.startswith("run.agglomeration"):
+        if name in tester.optional or name.startswith("run.agglomeration"):
             continue
         assert tester.reasons(without(report, at)) or "#" in name, f"{at} may be missing"
         if name not in free:
@@ -241,7 +243,7 @@ def test_types(tester: Tester, report: dict, free: set, only: tuple = ("",)) -> 
             alike = numbers or type(other) is type(value) or None in (other, value)
             reasons = tester.reasons(replaced(report, at, other))
             fine = alike and (other == value or name in free or name in TEXTS)
-            fine = fine or (other is None and name in OPTIONAL)
+            fine = fine or (other is None and name in tester.optional)
             assert reasons or fine, f"{at} may be {other!r} instead of {value!r}"
         for control in CONTROLS if isinstance(value, str) else []:
             for text in (f"{value}{control}{FORGED}", f"{control}{value}"):

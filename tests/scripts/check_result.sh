@@ -105,6 +105,23 @@ printf '[%.0s' {1..100000} >"$dir/deep.json"
 refuse 3 'deep.json is not JSON \(.*\); use a file of --json' "$dir/deep.json"
 ok 1 4 1 --dry-run --json="$dir/plan.json"
 refuse 3 'plan.json is a plan; use the report of a run without --dry-run' "$dir/plan.json"
+
+# All kinds of reports follow the schema.
+ok 1 "${short[@]}" --min-solves=1 --levels-breakdown --cells=16x16x16 --boundary=dirichlet:1 --json="$dir/levels.json"
+ok 1 --health --device=cpu "${short[@]}" --min-solves=1 --json="$dir/health.json"
+head -n 1 "$dir/health.json" >"$dir/device.json"
+tail -n 1 "$dir/health.json" >"$dir/summary.json"
+in_python 'a report against the schema' "$dir" <<'EOF'
+import sys
+from checks.fields import SCHEMA, check_value
+from toolkit import read_json
+rules = read_json(SCHEMA)["$defs"]
+for name in "double", "levels", "plan", "device", "summary":
+    report = read_json(f"{sys.argv[1]}/{name}.json")
+    rule = rules.get(name, rules["run"])
+    check_value(report, rule)
+    assert set(report) <= set(rule["properties"]), name
+EOF
 sed 's/"schema": 1/"schema": 2/' "$dir/open.json" >"$dir/new.json"
 refuse 3 'new.json has schema 2, this program reads 1; use the check-result of the version' "$dir/new.json"
 check 0 --help

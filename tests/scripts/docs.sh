@@ -18,6 +18,12 @@ grep -qx "version: $version" "$top/CITATION.cff" || complain "CITATION.cff: vers
 section=$(grep '^## [0-9]' "$top/CHANGELOG.md" | sed 's/ - 20[0-9-]*$//; q')
 test "$section" = "## $version" || complain "CHANGELOG.md: the top version is '$section', not '## $version'"
 
+# The key tables of docs/reports.md, and the JSON Schema, are those of src/io/report/.
+if command -v "$PYTHON" >/dev/null; then
+  "$abs_top_builddir/tests/lib/report_schema" | "$PYTHON" "$top/tests/lib/report_fields.py" "$top" 2>"$dir/why" ||
+    complain "$(cat "$dir/why")"
+fi
+
 # All options, one per line. Shell scripts list theirs in the comment at the top.
 {
   solo "$HPGMG_FV" --help

@@ -160,7 +160,7 @@ if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
   done
   # A picture of a folder that check-result refuses: one line.
   for change in 's/"ranks": [0-9]*/"ranks": 0/:run.ranks is 0' '/"smoother"/d:there is no problem.smoother' \
-    's/"problem": {/"problem": 1, "x": {/:there is no problem' 's/"dof_per_s": [0-9.e+]*/"dof_per_s": 1e9/:but dof / seconds'; do
+    's/"problem": {/"problem": 1, "x": {/:problem is 1, not' 's/"dof_per_s": [0-9.e+]*/"dof_per_s": 1e9/:but dof / seconds'; do
     fresh
     sed -i "${change%:*}" "$report"
     exits 3 "$PYTHON" "$abs_top_srcdir/scripts/plot.py" published "$dir/some" -o "$dir/b.svg"

@@ -19,38 +19,6 @@ typedef struct {
   double mean;
 } mg_count_t;
 
-/** Version of the JSON reports: 1 more if a key is removed or changes its meaning. */
-enum { MG_REPORT_SCHEMA = 1 };
-
-/** Everything that a report may print. */
-typedef struct {
-  /* Set by the caller. */
-  const mg_params_t *params;
-  const mg_plan_t *plan;
-  const mg_placement_t *placement;
-  const mg_result_t *result;
-  const mg_input_t *input;
-  const char *command_line;
-  /* Set by mg_report_begin. */
-  int ranks, threads;
-  const char *host, *cpu;                 /**< of rank 0 */
-  const char *device;                     /**< description of rank 0's device */
-  const char *transport, *transport_text; /**< transports in use between devices, and the reason */
-  int64_t level_bytes[MG_MAX_LEVELS];     /**< sum over all ranks */
-  int64_t bytes_per_rank_max;
-  double lambda_max[MG_MAX_LEVELS];
-  mg_smoothing_t smoothing[MG_MAX_LEVELS]; /**< of rank 0 */
-  /* Set by mg_report_end. */
-  /** seconds of one timed solve of the finest grid, over ranks */
-  double time_min[MG_MAX_LEVELS][MG_N_TIMES], time_mean[MG_MAX_LEVELS][MG_N_TIMES],
-      time_max[MG_MAX_LEVELS][MG_N_TIMES];
-  /** of one such solve, sent per rank */
-  mg_count_t messages[MG_MAX_LEVELS], message_bytes[MG_MAX_LEVELS], reductions[MG_MAX_LEVELS];
-  bool has_checksums; /**< of u and f at h; with --json, after complete solves */
-  uint64_t checksum_u, checksum_f;
-  mg_reference_t reference; /**< what --rtol is relative to at h */
-} mg_report_t;
-
 /** Class of a result. docs/rules.md has the rules of each. */
 typedef enum {
   MG_RESULT_OFFICIAL,
@@ -69,6 +37,40 @@ typedef struct {
   double dof_per_s;               /**< mg_report_rate of h */
   char why[256];                  /**< reason if not valid, else "" */
 } mg_fom_t;
+
+/** Version of the JSON reports: 1 more if a key is removed or changes its meaning. */
+enum { MG_REPORT_SCHEMA = 1 };
+
+/** Everything that a report may print. */
+typedef struct {
+  /* Set by the caller. */
+  const mg_params_t *params;
+  const mg_plan_t *plan;
+  const mg_placement_t *placement;
+  const mg_result_t *result;
+  const mg_input_t *input;
+  const char *command_line;
+  const mg_plan_stats_t *stats; /**< of --dry-run: the report is that of a plan; otherwise NULL */
+  /* Set by mg_report_begin. */
+  int ranks, threads;
+  const char *host, *cpu;                 /**< of rank 0 */
+  const char *device;                     /**< description of rank 0's device */
+  const char *transport, *transport_text; /**< transports in use between devices, and the reason */
+  int64_t level_bytes[MG_MAX_LEVELS];     /**< sum over all ranks */
+  int64_t bytes_per_rank_max;
+  double lambda_max[MG_MAX_LEVELS];
+  mg_smoothing_t smoothing[MG_MAX_LEVELS]; /**< of rank 0 */
+  /* Set by mg_report_end. */
+  /** seconds of one timed solve of the finest grid, over ranks */
+  double time_min[MG_MAX_LEVELS][MG_N_TIMES], time_mean[MG_MAX_LEVELS][MG_N_TIMES],
+      time_max[MG_MAX_LEVELS][MG_N_TIMES];
+  /** of one such solve, sent per rank */
+  mg_count_t messages[MG_MAX_LEVELS], message_bytes[MG_MAX_LEVELS], reductions[MG_MAX_LEVELS];
+  bool has_checksums; /**< of u and f at h; with --json, after complete solves */
+  uint64_t checksum_u, checksum_f;
+  mg_reference_t reference; /**< what --rtol is relative to at h */
+  mg_fom_t fom;
+} mg_report_t;
 
 /** Most mean seconds of the timed solves of a grid, relative to the fastest one. The mean of more
  *  comes from other work on the machine or from changing clocks. Idle machines: up to 1.25. */
@@ -139,15 +141,6 @@ void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t 
 /** Print where each field of the problem comes from, in every run. */
 void mg_report_print_problem(FILE *out, const mg_params_t *params, const mg_input_t *input);
 
-/** What --dry-run reports. */
-typedef struct {
-  const mg_params_t *params;
-  const mg_input_t *input;
-  const mg_plan_t *plan;
-  const mg_plan_stats_t *stats; /**< includes messages for --json */
-  const char *command_line;
-} mg_dry_run_t;
-
 /** Check before the solve that the result files can be written. Existing files are not changed,
  *  missing ones are not created. Collective over the world.
  *  @return MG_OK, MG_ERR_IO (logged), MG_ERR_USAGE (--json without jansson) */
@@ -160,7 +153,6 @@ MG_MUST_CHECK mg_status_t mg_report_check_outputs(const mg_params_t *params);
  *  world.
  *  @return MG_OK, MG_ERR_INTERRUPTED (the wait), MG_ERR_IO, MG_ERR_MEMORY, MG_ERR_COMM; logged */
 MG_MUST_CHECK mg_status_t mg_report_write_files(const mg_report_t *report);
-MG_MUST_CHECK mg_status_t mg_report_write_dry_run(const mg_dry_run_t *dry_run);
 
 /** Stream for the text report: stdout, or stderr if --json=- or --csv=- uses stdout. NULL if this
  *  rank prints none: with --quiet, and on all ranks but 0. */
@@ -174,10 +166,9 @@ void mg_report_flush(FILE *out);
  *  @return MG_OK, MG_ERR_IO (logged) */
 MG_MUST_CHECK mg_status_t mg_report_check_stdout(void);
 
-/** Write the text of one file. */
+/** Write the text of one file, from the rows of mg_report_fields (fields.h). */
 MG_MUST_CHECK mg_status_t mg_report_json(FILE *out, const mg_report_t *report);
 MG_MUST_CHECK mg_status_t mg_report_csv(FILE *out, const mg_report_t *report);
-MG_MUST_CHECK mg_status_t mg_report_json_dry_run(FILE *out, const mg_dry_run_t *dry_run);
 
 /** Memory of the finest level: "host", "device" or "unified". */
 static inline const char *mg_report_memory(const mg_params_t *params, const mg_plan_t *plan) {

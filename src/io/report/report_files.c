@@ -5,6 +5,7 @@
 #include "base/machine.h"
 #include "base/paths.h"
 #include "comm/comm.h"
+#include "io/report/fields.h"
 #include "io/report/report.h"
 #include "io/report/report_health.h"
 #include <errno.h>
@@ -17,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Writes the text of one file. Reports of runs and of plans differ in type. */
+/* Writes the text of one file. Reports of runs and of health checks differ in type. */
 typedef mg_status_t (*writer_t)(FILE *out, const void *report);
 
 static mg_status_t json_of_run(FILE *out, const void *report) {
@@ -26,10 +27,6 @@ static mg_status_t json_of_run(FILE *out, const void *report) {
 
 static mg_status_t csv_of_run(FILE *out, const void *report) {
   return mg_report_csv(out, report);
-}
-
-static mg_status_t json_of_dry_run(FILE *out, const void *report) {
-  return mg_report_json_dry_run(out, report);
 }
 
 static mg_status_t json_of_health(FILE *out, const void *report) {
@@ -93,7 +90,7 @@ static mg_status_t check_output(const char *option, const char *path) {
 
 static mg_status_t check_outputs(const mg_params_t *params) {
 #ifndef HAVE_JANSSON
-  if (params->json[0]) return mg_report_json(NULL, NULL);
+  if (params->json[0]) return mg_fields_json(NULL, NULL, NULL, false);
 #endif
   MG_TRY(check_output("json", params->json));
   return check_output("csv", params->csv);
@@ -246,10 +243,6 @@ mg_status_t mg_report_write_files(const mg_report_t *report) {
   const mg_status_t json = write_on_rank_0("json", params->json, json_of_run, report);
   const mg_status_t csv = write_on_rank_0("csv", params->csv, csv_of_run, report);
   return mg_status_worst(json, csv);
-}
-
-mg_status_t mg_report_write_dry_run(const mg_dry_run_t *d) {
-  return write_on_rank_0("json", d->params->json, json_of_dry_run, d);
 }
 
 mg_status_t mg_report_write_health(const mg_health_report_t *report, bool alone) {

@@ -140,16 +140,16 @@ static void print_run(FILE *out, const mg_report_t *r) {
 }
 
 void mg_report_print_fom(FILE *out, const mg_report_t *r) {
-  const mg_fom_t fom = mg_report_fom(r);
+  const mg_fom_t *fom = &r->fom;
   char rate[32] = "none";
-  if (!isnan(fom.dof_per_s)) {
+  if (!isnan(fom->dof_per_s)) {
     print_hpgmg_summary(out, r);
-    snprintf(rate, sizeof rate, "%.3e", fom.dof_per_s);
+    snprintf(rate, sizeof rate, "%.3e", fom->dof_per_s);
   }
-  fprintf(out, "FOM: %s DOF/s %s class=%s", rate, fom.valid ? "VALID" : "INVALID",
-          mg_result_class_name(fom.result_class));
+  fprintf(out, "FOM: %s DOF/s %s class=%s", rate, fom->valid ? "VALID" : "INVALID",
+          mg_result_class_name(fom->result_class));
   print_run(out, r);
-  if (!fom.valid) fprintf(out, " reason: %s", fom.why);
+  if (!fom->valid) fprintf(out, " reason: %s", fom->why);
   fprintf(out, "\n");
   mg_report_flush(out);
 }

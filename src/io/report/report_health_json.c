@@ -1,97 +1,102 @@
-/* JSON lines of health checks: one object per device and line, then a summary. */
+/* JSON lines of health checks, one object per device and line, then a summary; and baselines. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/paths.h"
+#include "io/report/fields.h"
 #include "io/report/report_health.h"
-
-#ifdef HAVE_JANSSON
-#include "io/report/json_values.h"
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* --- writing ---------------------------------------------------------------------------------- */
+/* --- fields ----------------------------------------------------------------------------------- */
 
-static json_t *checksum(uint64_t sum, bool is_known) {
-  return is_known ? mg_json_checksum(sum) : json_null();
+/* clang-format off */
+static void put_program(mg_sink_t *s) {
+  TEXT("program", PACKAGE_NAME, "name of the program", .words = PACKAGE_NAME);
+  TEXT("version", PACKAGE_VERSION, "version of the program");
+  INTEGER("health", MG_HEALTH_SCHEMA, "version of these lines; it grows with every change of a key or its "
+          "meaning", .low = MG_HEALTH_SCHEMA, .high = MG_HEALTH_SCHEMA);
 }
 
-static json_t *problems(const mg_health_device_t *d) {
-  json_t *list = json_array();
-  for (int p = 0; p < MG_HEALTH_PROBLEMS; p++) {
-    const mg_health_problem_t *problem = &d->problem[p];
-    json_array_append_new(list,
-                          json_pack("{s:i, s:i, s:i, s:i, s:o, s:o}", "n", problem->n, "solves",
-                                    problem->n_solves, "checked", problem->n_checked, "wrong",
-                                    problem->n_wrong + problem->n_norms, "checksum",
-                                    checksum(problem->checksum, problem->n_checked > 0), "known",
-                                    checksum(problem->known, problem->n_checked > 0)));
+static void put_problem(mg_sink_t *s, const mg_health_problem_t *p) {
+  INTEGER("n", p->n, "cells per side");
+  INTEGER("solves", p->n_solves, "number of solves");
+  INTEGER("checked", p->n_checked, "number of compared solutions");
+  INTEGER("wrong", p->n_wrong + p->n_norms, "number of wrong ones");
+  if (s->lists || p->n_checked > 0) {
+    SUM("checksum", p->checksum, "of u: of the first wrong solution, otherwise of the last", OR_NULL);
+    SUM("known", p->known, "the expected checksum", OR_NULL);
+  } else {
+    TEXT("checksum", "", "", OR_NULL);
+    TEXT("known", "", "", OR_NULL);
   }
-  return list;
-}
-
-static json_t *figures(const mg_health_device_t *d) {
-  json_t *all = json_object();
-  for (int f = 0; f < MG_N_HEALTH_FIGURES; f++)
-    json_object_set_new(all, mg_health_figure_name((mg_health_figure_t)f),
-                        json_pack("{s:o, s:o, s:o}", "value", mg_json_number(d->value[f]), "median",
-                                  mg_json_number(d->median[f]), "baseline",
-                                  mg_json_number(d->baseline[f])));
-  return all;
 }
 
 /* The other end of the links, and what arrived from it. */
-static json_t *peer(const mg_health_device_t *d) {
-  if (!d->peer.host[0]) return json_null();
-  return json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o}", "rank",
-                   d->peer.rank < 0 ? json_null() : json_integer(d->peer.rank), "host",
-                   mg_json_text(d->peer.host), "model", mg_json_text_or_null(d->peer.model), "uuid",
-                   mg_json_text_or_null(d->peer.uuid), "stored_words",
-                   (json_int_t)d->stores.n_words, "wrong_stored_words",
-                   (json_int_t)d->stores.errors.n, "message_words", (json_int_t)d->messages.n_words,
-                   "wrong_message_words", (json_int_t)d->messages.errors.n, "no_peer_link",
-                   mg_json_text_or_null(d->no_peer_link));
+static void put_peer(mg_sink_t *s, const mg_health_device_t *d) {
+  INTEGER("rank", d->peer.rank, "the previous rank", OR_NULL);
+  TEXT("host", d->peer.host, "its host");
+  TEXT("model", d->peer.model, "its device", OR_NULL);
+  TEXT("uuid", d->peer.uuid, "of its GPU", OR_NULL);
+  INTEGER("stored_words", d->stores.n_words, "8-byte words that arrived from its GPU");
+  INTEGER("wrong_stored_words", d->stores.errors.n, "number of wrong ones");
+  INTEGER("message_words", d->messages.n_words, "8-byte words that arrived in messages");
+  INTEGER("wrong_message_words", d->messages.errors.n, "number of wrong ones");
+  TEXT("no_peer_link", d->no_peer_link, "why its GPU did not store", OR_NULL);
 }
 
-static json_t *device(const mg_health_device_t *d) {
-  return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "program",
-                   PACKAGE_NAME, "version", PACKAGE_VERSION, "health", MG_HEALTH_SCHEMA, "rank",
-                   d->rank < 0 ? json_null() : json_integer(d->rank), "host", mg_json_text(d->host),
-                   "model", mg_json_text_or_null(d->model), "uuid", mg_json_text_or_null(d->uuid),
-                   "pci", mg_json_text_or_null(d->pci), "verdict",
-                   mg_health_verdict_name(d->verdict), "reason", mg_json_text_or_null(d->reason),
-                   "problems", problems(d), "figures", figures(d), "peer", peer(d));
+void mg_health_device_fields(mg_sink_t *s, const void *device) {
+  const mg_health_device_t *d = device;
+  put_program(s);
+  INTEGER("rank", d->rank, "`null` for a GPU of the baseline that no rank has", OR_NULL);
+  TEXT("host", d->host, "name of the host");
+  TEXT("model", d->model, "of the GPU, or of the cores with their number", OR_NULL);
+  TEXT("uuid", d->uuid, "of the GPU", OR_NULL);
+  TEXT("pci", d->pci, "address of the GPU", OR_NULL);
+  TEXT("verdict", mg_health_verdict_name(d->verdict), "verdict", .words = "ok|slow|wrong|missing");
+  TEXT("reason", d->reason, "`null` if `ok`", OR_NULL);
+  OBJECTS("problems", i, MG_HEALTH_PROBLEMS, "the small one, then the larger one",
+          .least = MG_HEALTH_PROBLEMS, .most = MG_HEALTH_PROBLEMS)
+    put_problem(s, &d->problem[i]);
+  OBJECT("figures", "of solves of the two problems; of memory, by a vector update; of the links to the host, "
+         "from the previous rank's GPU, and of messages from it; of solves of the larger problem")
+    for (int f = 0; f < MG_N_HEALTH_FIGURES; f++)
+      OBJECT(mg_health_figure_name((mg_health_figure_t)f), "in the unit of its name") {
+        REAL("value", d->value[f], "of this device", OR_NULL);
+        REAL("median", d->median[f], "of the job", OR_NULL);
+        REAL("baseline", d->baseline[f], "of the earlier check", OR_NULL);
+      }
+  OBJECT_OR_NULL("peer", d->peer.host[0] != '\0', "the other end of the links; `null` if there is one rank")
+    put_peer(s, d);
 }
 
-static json_t *summary(const mg_health_report_t *r) {
-  const char *const baseline = r->params->health;
-  return json_pack("{s:s, s:s, s:i, s:b, s:i, s:i, s:i, s:i, s:i, s:f, s:o}", "program",
-                   PACKAGE_NAME, "version", PACKAGE_VERSION, "health", MG_HEALTH_SCHEMA, "passed",
-                   r->passed, "devices", r->health->n_devices, "ok", r->count[MG_HEALTH_OK], "slow",
-                   r->count[MG_HEALTH_SLOW], "wrong", r->count[MG_HEALTH_WRONG], "missing",
-                   r->count[MG_HEALTH_MISSING], "slow_percent", r->params->health_slow, "baseline",
-                   strcmp(baseline, "-") == 0 ? json_null() : mg_json_text(baseline));
+void mg_health_summary_fields(mg_sink_t *s, const void *report) {
+  const mg_health_report_t *r = report;
+  const char *baseline = r->params->health;
+  put_program(s);
+  FLAG("passed", r->passed, "whether all devices are ok");
+  INTEGER("devices", r->health->n_devices, "number of devices");
+  for (int v = 0; v < MG_N_HEALTH_VERDICTS; v++)
+    INTEGER(mg_health_verdict_name((mg_health_verdict_t)v), r->count[v], "number of devices with this "
+            "verdict");
+  REAL("slow_percent", r->params->health_slow, "--health-slow");
+  TEXT("baseline", strcmp(baseline, "-") == 0 ? "" : baseline, "path of the earlier check", OR_NULL);
 }
 
-static mg_status_t write_line(FILE *out, json_t *object) {
-  char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-  json_decref(object);
-  if (!line) return mg_error(MG_ERR_MEMORY, "out of memory: cannot write --json");
-  fprintf(out, "%s\n", line);
-  free(line);
-  return MG_OK;
-}
-
+/* clang-format on */
 mg_status_t mg_report_json_health(FILE *out, const mg_health_report_t *r) {
   for (int d = 0; d < r->health->n_devices; d++)
-    MG_TRY(write_line(out, device(&r->health->device[d])));
-  return write_line(out, summary(r));
+    MG_TRY(mg_fields_json(out, mg_health_device_fields, &r->health->device[d], true));
+  return mg_fields_json(out, mg_health_summary_fields, r, true);
 }
 
-/* --- reading ---------------------------------------------------------------------------------- */
+/* --- baselines -------------------------------------------------------------------------------- */
+
+#ifdef HAVE_JANSSON
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
 
 /* A line of a baseline. */
 typedef struct {
@@ -221,13 +226,6 @@ mg_status_t mg_report_read_baseline(const char *path, mg_health_t *health) {
   return status;
 }
 #else
-mg_status_t mg_report_json_health(FILE *out, const mg_health_report_t *r) {
-  (void)out;
-  (void)r;
-  return mg_error(MG_ERR_USAGE, "--json requires a build with jansson; install libjansson-dev and "
-                                "configure --with-jansson");
-}
-
 mg_status_t mg_report_read_baseline(const char *path, mg_health_t *health) {
   (void)health;
   return mg_error(MG_ERR_USAGE,

@@ -11,14 +11,14 @@ mg_grid_text_t mg_report_box(const mg_layout_t *layout) {
   return mg_grid(box);
 }
 
-static void print_levels(FILE *out, const mg_dry_run_t *d) {
+static void print_levels(FILE *out, const mg_report_t *r) {
   bool any_resident = false;
   fprintf(out, "\n  level        grid      boxes     box       ranks  place  steps/pass  boxes/rank"
                "   memory/rank: min        mean         max\n");
-  for (int l = 0; l < d->plan->n_levels; l++) {
-    const mg_level_plan_t *level = &d->plan->level[l];
+  for (int l = 0; l < r->plan->n_levels; l++) {
+    const mg_level_plan_t *level = &r->plan->level[l];
     const mg_layout_t *y = &level->layout;
-    const mg_level_stats_t *s = &d->stats->level[l];
+    const mg_level_stats_t *s = &r->stats->level[l];
     char steps[16] = "resident";
     if (!level->resident) snprintf(steps, sizeof steps, "%d", level->steps_per_pass);
     any_resident = any_resident || (level->resident && level->place == MG_PLACE_CUDA);
@@ -30,7 +30,7 @@ static void print_levels(FILE *out, const mg_dry_run_t *d) {
   }
   if (any_resident)
     fprintf(out, "\n  (resident: a smooth in one launch; planned for GPUs with %d SMs)\n",
-            d->params->sms);
+            r->params->sms);
 }
 
 void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan) {
@@ -72,35 +72,35 @@ static void print_even_grid(FILE *out, const mg_plan_t *plan) {
             plan->level[0].place == MG_PLACE_CPU ? ", and fuses transfers with sweeps" : "");
 }
 
-static void print_plan(FILE *out, const mg_dry_run_t *d) {
-  const mg_params_t *p = d->params;
-  const mg_layout_t *fine = &d->plan->level[0].layout;
-  const mg_tally_t *bytes = &d->stats->bytes;
+static void print_plan(FILE *out, const mg_report_t *r) {
+  const mg_params_t *p = r->params;
+  const mg_layout_t *fine = &r->plan->level[0].layout;
+  const mg_tally_t *bytes = &r->stats->bytes;
   const int64_t cells = mg_layout_n_cells(fine);
-  const double all = mg_plan_stats_bytes(d->stats);
+  const double all = mg_plan_stats_bytes(r->stats);
   fprintf(out, "dry run: %s, %s, %s%s on %" PRId64 " rank%s; nothing is allocated or solved\n",
           mg_operator_name(p->op), mg_equation_name(p->equation), mg_boundary_text(p).text,
-          p->precision == MG_CLASS_MIXED ? ", mixed precision," : "", d->stats->n_ranks,
-          d->stats->n_ranks == 1 ? "" : "s");
+          p->precision == MG_CLASS_MIXED ? ", mixed precision," : "", r->stats->n_ranks,
+          r->stats->n_ranks == 1 ? "" : "s");
   fprintf(out, "  grid %s = %" PRId64 " cells in %s boxes of %s", mg_grid(fine->n).text, cells,
           mg_grid(fine->boxes).text, mg_report_box(fine).text);
-  if (mg_layout_n_boxes(fine) != d->plan->boxes_asked)
-    fprintf(out, " (%" PRId64 " boxes requested)", d->plan->boxes_asked);
+  if (mg_layout_n_boxes(fine) != r->plan->boxes_asked)
+    fprintf(out, " (%" PRId64 " boxes requested)", r->plan->boxes_asked);
   fprintf(out, "\n");
   if (mg_params_has_cells(p))
     fprintf(out, "  domain %g x %g x %g\n", p->length[0], p->length[1], p->length[2]);
-  mg_report_print_problem(out, p, d->input);
-  mg_report_idle_ranks(out, p, d->plan);
-  print_even_grid(out, d->plan);
-  print_levels(out, d);
-  if (p->cpu_below == MG_CPU_BELOW_AUTO && d->plan->level[0].place == MG_PLACE_CUDA)
+  mg_report_print_problem(out, p, r->input);
+  mg_report_idle_ranks(out, p, r->plan);
+  print_even_grid(out, r->plan);
+  print_levels(out, r);
+  if (p->cpu_below == MG_CPU_BELOW_AUTO && r->plan->level[0].place == MG_PLACE_CUDA)
     fprintf(out, "\n  (a run measures the gpu cutoff; --cpu-below=CELLS sets it)\n");
-  if (p->agglomerate_below == MG_AGGLOMERATE_AUTO && mg_agglomeration_is_measured(d->plan))
+  if (p->agglomerate_below == MG_AGGLOMERATE_AUTO && mg_agglomeration_is_measured(r->plan))
     fprintf(out, "\n  (a run measures the agglomeration; --agglomerate-below=CELLS sets it)\n");
   fprintf(out, "\n  per rank, all levels: min %s, mean %s, max %s",
           mg_bytes((double)bytes->min).text, mg_bytes(mg_tally_mean(bytes)).text,
           mg_bytes((double)bytes->max).text);
-  if (bytes->n_ranks < d->stats->n_ranks)
+  if (bytes->n_ranks < r->stats->n_ranks)
     fprintf(out, " (from a sample of %" PRId64 " ranks)", bytes->n_ranks);
   fprintf(out, "\n  in all ranks: about %s, %.1f bytes per cell\n", mg_bytes(all).text,
           all / (double)cells);
@@ -109,11 +109,15 @@ static void print_plan(FILE *out, const mg_dry_run_t *d) {
 mg_status_t mg_report_dry_run(const mg_params_t *params, const mg_plan_t *plan,
                               const mg_input_t *input, const char *command_line) {
   static mg_plan_stats_t stats;
-  const mg_dry_run_t dry_run = {params, input, plan, &stats, command_line};
+  const mg_report_t report = {.params = params,
+                              .plan = plan,
+                              .input = input,
+                              .command_line = command_line,
+                              .stats = &stats};
   const int64_t ranks = plan->level[0].layout.world_ranks;
   FILE *out = mg_report_text(params);
   MG_TRY(mg_report_check_outputs(params));
   MG_TRY(MG_ON_ROOT(mg_plan_stats_collect(plan, params, ranks, params->json[0] != '\0', &stats)));
-  if (out) print_plan(out, &dry_run);
-  return mg_report_write_dry_run(&dry_run);
+  if (out) print_plan(out, &report);
+  return mg_report_write_files(&report);
 }

@@ -127,6 +127,7 @@ mg_status_t mg_report_end(mg_report_t *r, mg_hierarchy_t *h) {
   MG_TRY(gather_accounts(h, r));
   if (out) mg_report_print_results(out, r);
   MG_TRY(gather_checksums(h, r));
+  r->fom = mg_report_fom(r);
   const mg_status_t written = mg_report_write_files(r);
   if (written >= MG_ERR_DEVICE) return written;
   const mg_status_t dumped =
