@@ -93,9 +93,9 @@ def check_numbers(r: Result, settings: dict[str, str]) -> None:
 
 def check_flags(r: Result, settings: dict[str, str]) -> None:
     present = {
-        "coefficients": r.get("problem.coefficients", str, None),
-        "rhs": r.get("problem.rhs", str, None),
-        "restart": r.get("run.restart", str, None),
+        "coefficients": r.get("problem.coefficients", None),
+        "rhs": r.get("problem.rhs", None),
+        "restart": r.get("run.restart", None),
     }
     for name, path in present.items():
         r.must(
@@ -108,7 +108,7 @@ def check_flags(r: Result, settings: dict[str, str]) -> None:
             r.must(value in (*ON, *OFF), f"the command line has --{name}={value[:40]}")
             r.equal(at, value in ON, f"by the command line --{name} is")
     if settings.get("energy") in ("yes", "no"):
-        has = r.get("energy", dict, None) is not None
+        has = r.get("energy", None) is not None
         wanted = settings["energy"] == "yes"
         r.must(has == wanted, f"the command line has --energy={settings['energy']}")
 
@@ -129,14 +129,14 @@ def check_grid(r: Result, options: dict[str, str], sizes: list[str]) -> None:
             r.fail(f"the command line has the size {' '.join(sizes)[:40]}")
             return
         r.equal("levels.0.box_dim", 2**log2, "by the command line it is")
-        most = boxes * r.get("run.ranks", int)
-        fine = r.get("levels.0.boxes", int) <= most
+        most = boxes * r.get("run.ranks")
+        fine = r.get("levels.0.boxes") <= most
         r.must(fine, f"levels.0.boxes is above {most}, the boxes of the command line")
 
 
 def check_command(r: Result) -> None:
     """Options override a deck and files. Without these, all other settings are defaults."""
-    line = r.get("run.command_line", str)
+    line = r.get("run.command_line")
     given, others = parse(line)
     sizes = [word for word in others if word.isdecimal()]  # not parts of a path with blanks
     for name in NO_REPORT:
@@ -151,10 +151,10 @@ def check_command(r: Result) -> None:
     if "boundary" in settings:
         words, own = (
             {side.partition(":")[0] for side in text.split(",")}
-            for text in (settings["boundary"], r.get("problem.boundary", str))
+            for text in (settings["boundary"], r.get("problem.boundary"))
         )
         r.must(words == own, f"by the command line --boundary is {settings['boundary'][:60]}")
-    place = r.get("run.backend", str)
+    place = r.get("run.backend")
     if settings.get("device", "auto") != "auto":
         r.must(
             place == settings["device"],
@@ -164,11 +164,11 @@ def check_command(r: Result) -> None:
     check_flags(r, settings)
     check_grid(r, given, sizes)
     if is_whole:
-        files = [r.get(f"problem.{k}", str, None) for k in ("coefficients", "rhs")]
-        files += [r.get("run.restart", str, None), r.data["problem"].get("lengths")]
+        files = [r.get(f"problem.{k}", None) for k in ("coefficients", "rhs")]
+        files += [r.get("run.restart", None), r.data["problem"].get("lengths")]
         fine = all(value is None for value in files)
         r.must(fine, "the command line names no files and no --cells, but the report has them")
         r.must(len(sizes) >= 2, "the command line has no LOG2_BOX_DIM and BOXES_PER_RANK")
-    if r.get("timing.official", bool):
+    if r.get("timing.official"):
         for key, value in (("warmup", 10), ("min_solves", 10), ("min_time", 60.0)):
             r.equal(f"timing.{key}", value, "--official sets")

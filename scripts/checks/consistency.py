@@ -13,22 +13,22 @@ VERSIONS = ("0.1.0",)  # with the results of known-results.csv
 
 def check_levels(r: Result) -> None:
     """Each level of a cube of boxes halves the level before."""
-    before, ranks = [2 * n for n in dim_of(r)], r.get("run.ranks", int)
+    before, ranks = [2 * n for n in dim_of(r)], r.get("run.ranks")
     cubes = "lengths" not in r.data["problem"]
     r.must(not cubes or len(set(before)) == 1, f"problem.dim is {dim_of(r)}, not a cube")
-    n_levels = len(r.get("levels", list))
+    n_levels = len(r.get("levels"))
     r.equal("problem.levels", n_levels, "the number of levels is")
     r.equal("levels.0.dim", dim_of(r), "problem.dim is")
     for level in range(n_levels):
         at = f"levels.{level}"
-        dim = [r.get(f"{at}.dim.{d}", int) for d in range(3)]
-        r.must(1 <= r.get(f"{at}.ranks", int) <= ranks, f"{at}.ranks is not from 1 to {ranks}")
-        place = r.get(f"{at}.backend", str)
-        r.must(place in ("cpu", r.get("run.backend", str)), f"{at}.backend is {place[:20]}")
+        dim = [r.get(f"{at}.dim.{d}") for d in range(3)]
+        r.must(1 <= r.get(f"{at}.ranks") <= ranks, f"{at}.ranks is not from 1 to {ranks}")
+        place = r.get(f"{at}.backend")
+        r.must(place in ("cpu", r.get("run.backend")), f"{at}.backend is {place[:20]}")
         if not cubes:
             continue
         r.must([2 * n for n in dim] == before, f"{at} does not halve the level before")
-        cells = r.get(f"{at}.boxes", int) * r.get(f"{at}.box_dim", int) ** 3
+        cells = r.get(f"{at}.boxes") * r.get(f"{at}.box_dim") ** 3
         r.must(cells == volume(dim), f"the boxes of {at} have {cells} cells, not {volume(dim)}")
         before = dim
 
@@ -43,7 +43,7 @@ def check_grids(r: Result) -> None:
         lengths = r.data["problem"].get("lengths", [1.0] * 3)
         widths = [length / n for length, n in zip(lengths, dim)]
         # Null if the cells are no cubes of one size.
-        if "lengths" not in r.data["problem"] or r.get(f"solves.{s}.h", float, None) is not None:
+        if "lengths" not in r.data["problem"] or r.get(f"solves.{s}.h", None) is not None:
             r.equal(f"solves.{s}.h", widths[0], "the width of a cell is")
             same = max(widths) - min(widths) <= 1e-11 * widths[0]
             r.must(same, f"solves.{s}.h is a number, but the cells are no cubes")
@@ -51,27 +51,27 @@ def check_grids(r: Result) -> None:
 
 def check_memory(r: Result) -> None:
     """The fullest rank has at least the mean and at most all bytes."""
-    total = sum(r.get(f"levels.{level}.bytes", int) for level in range(len(r.data["levels"])))
-    most, ranks = r.get("memory.bytes_per_rank_max", int), r.get("run.ranks", int)
+    total = sum(r.get(f"levels.{level}.bytes") for level in range(len(r.data["levels"])))
+    most, ranks = r.get("memory.bytes_per_rank_max"), r.get("run.ranks")
     fine = total / ranks * (1.0 - EPS) <= most <= total
     r.must(fine, f"memory.bytes_per_rank_max is {most}, the levels have {total} on {ranks} ranks")
-    r.equal("levels.0.backend", r.get("run.backend", str), "run.backend is")
-    r.must(r.get("run.idle_ranks", int) < ranks, f"run.idle_ranks is not below {ranks} ranks")
+    r.equal("levels.0.backend", r.get("run.backend"), "run.backend is")
+    r.must(r.get("run.idle_ranks") < ranks, f"run.idle_ranks is not below {ranks} ranks")
 
 
 def check_history(r: Result, s: int) -> None:
     """Norms and cycles of one grid."""
-    at, rtol = f"solves.{s}", r.get("problem.rtol", float)
-    n, f_norm = len(r.get(f"{at}.norms", list)), r.get(f"{at}.f_norm", float)
+    at, rtol = f"solves.{s}", r.get("problem.rtol")
+    n, f_norm = len(r.get(f"{at}.norms")), r.get(f"{at}.f_norm")
     r.equal(f"{at}.cycles", n, "the number of norms is")
-    r.must(n == len(r.get(f"{at}.rel", list)) > 0, f"{at} has {n} norms, {at}.rel other ones")
+    r.must(n == len(r.get(f"{at}.rel")) > 0, f"{at} has {n} norms, {at}.rel other ones")
     r.must(f_norm > 0, f"{at}.f_norm is {f_norm:g}")
-    has = "reference_norm" in r.get(at, dict)
-    reference = r.get(f"{at}.reference_norm", float) if has else f_norm
-    values = ":" in r.get("problem.boundary", str) or r.get("problem.rhs", str, None) is not None
+    has = "reference_norm" in r.get(at)
+    reference = r.get(f"{at}.reference_norm") if has else f_norm
+    values = ":" in r.get("problem.boundary") or r.get("problem.rhs", None) is not None
     r.must(values or not has, f"{at} has a reference_norm, but no side has a value")
     for c in range(n):
-        norm = r.get(f"{at}.norms.{c}", float)
+        norm = r.get(f"{at}.norms.{c}")
         if reference > 0:
             why = "norm / reference_norm is" if has else "norm / f_norm is"
             r.equal(f"{at}.rel.{c}", norm / reference, why)
@@ -82,25 +82,25 @@ def check_history(r: Result, s: int) -> None:
     if rtol > 0:
         rel = last(r, f"{at}.rel")
         r.must(rel < rtol, f"{at}: relative residual {rel:g} is not below rtol {rtol:g}")
-        r.must(n <= r.get("problem.max_cycles", int), f"{at} has {n} cycles, more than max_cycles")
-    elif r.get("run.restart", str, None) is None:
+        r.must(n <= r.get("problem.max_cycles"), f"{at} has {n} cycles, more than max_cycles")
+    elif r.get("run.restart", None) is None:
         r.must(n == 1, f"{at} has {n} cycles without rtol")
         r.equal("problem.max_cycles", 1, "without rtol it is")
 
 
 def check_times(r: Result, s: int) -> None:
     """Times, rate and duration of one grid."""
-    at, count = f"solves.{s}", r.get(f"solves.{s}.solves", int)
-    least, mean = r.get(f"{at}.seconds_min", float, None), r.get(f"{at}.seconds_mean", float, None)
-    if r.get("timing.verify_only", bool):
+    at, count = f"solves.{s}", r.get(f"solves.{s}.solves")
+    least, mean = r.get(f"{at}.seconds_min", None), r.get(f"{at}.seconds_mean", None)
+    if r.get("timing.verify_only"):
         r.must(least is mean is None, f"{at} has times with timing.verify_only")
     if least is None or mean is None:
-        r.must(least is mean is r.get(f"{at}.dof_per_s", float, None), f"{at} has not all times")
+        r.must(least is mean is r.get(f"{at}.dof_per_s", None), f"{at} has not all times")
         return
     r.must(0 < least <= mean * (1 + EPS), f"{at}: seconds_min {least:g}, seconds_mean {mean:g}")
     if mean > 0:
-        r.equal(f"{at}.dof_per_s", r.get(f"{at}.dof", int) / mean, "dof / seconds_mean is")
-    solves, seconds = r.get("timing.min_solves", int), r.get("timing.min_time", float)
+        r.equal(f"{at}.dof_per_s", r.get(f"{at}.dof") / mean, "dof / seconds_mean is")
+    solves, seconds = r.get("timing.min_solves"), r.get("timing.min_time")
     r.must(count >= solves, f"{at} has {plural(count, 'solve')}, timing.min_solves is {solves}")
     total = count * mean
     fine = total >= seconds * (1 - 1e-9)
@@ -113,37 +113,37 @@ MOST_WATTS = {"gpu": 3e3, "cpu": 3e3, "node": 1e5}
 
 def check_part(r: Result, part: str, n: int, window: float | None) -> None:
     """Energy of the GPUs, CPUs or nodes. Without a number there is a reason."""
-    at, most = f"energy.{part}", MOST_WATTS[part] * r.get(f"energy.{part}.counters", int)
-    joules, idle = r.get(f"{at}.joules", float, None), r.get(f"{at}.idle_watts", float, None)
+    at, most = f"energy.{part}", MOST_WATTS[part] * r.get(f"energy.{part}.counters")
+    joules, idle = r.get(f"{at}.joules", None), r.get(f"{at}.idle_watts", None)
     if joules is None:
         keys = ("joules_per_solve", "dof_per_joule")
-        fine = all(r.get(f"{at}.{key}", float, None) is None for key in keys)
-        r.must(fine and r.get(f"{at}.reason", str, None), f"{at} has no joules and no reason")
+        fine = all(r.get(f"{at}.{key}", None) is None for key in keys)
+        r.must(fine and r.get(f"{at}.reason", None), f"{at} has no joules and no reason")
         return
-    if r.get(f"{at}.reason", str, None) is not None or n == 0 or window is None or idle is None:
+    if r.get(f"{at}.reason", None) is not None or n == 0 or window is None or idle is None:
         r.fail(f"{at} has joules, but a reason, no solves, no window_seconds or no idle_watts")
         return
     r.equal(f"{at}.joules_per_solve", joules / n, "joules / solves is")
-    rate = r.get("solves.0.dof", int) / (joules / n)
+    rate = r.get("solves.0.dof") / (joules / n)
     r.equal(f"{at}.dof_per_joule", rate, "dof / joules is")
     watts = joules / window
     r.must(0.5 * idle <= watts <= most, f"{at} has {watts:.4g} W, {idle:.4g} W when idle")
-    r.must(part != "gpu" or r.get("run.backend", str) in GPUS, f"{at} has joules without a GPU")
-    r.get("energy.idle_seconds", float)
+    r.must(part != "gpu" or r.get("run.backend") in GPUS, f"{at} has joules without a GPU")
+    r.get("energy.idle_seconds")
 
 
 def check_energy(r: Result) -> None:
     """Energy of the timed solves at h."""
-    if r.get("energy", dict, None) is None:
+    if r.get("energy", None) is None:
         return
-    n, window = r.get("energy.solves", int), r.get("energy.window_seconds", float, None)
-    mean = r.get("solves.0.seconds_mean", float, None)
+    n, window = r.get("energy.solves"), r.get("energy.window_seconds", None)
+    mean = r.get("solves.0.seconds_mean", None)
     for part in MOST_WATTS:
         check_part(r, part, n, window)
     if n == 0 and window is None:  # no counters
         return
     least = n * (mean or 0.0)
-    r.equal("energy.solves", r.get("solves.0.solves", int), "solves.0.solves is")
+    r.equal("energy.solves", r.get("solves.0.solves"), "solves.0.solves is")
     fine = mean is not None and window is not None and window >= least * (1 - 1e-9)
     r.must(fine, f"energy.window_seconds is below {least:g} s, the time of all solves")
 
@@ -155,19 +155,19 @@ MOST_RATE = {"cpu": 1e9, "cuda": 2e11, "cuda-simple": 2e11}
 
 def check_machine(r: Result) -> None:
     """Backend, device, memory, transport and speed belong together."""
-    place, device = r.get("run.backend", str), r.get("run.device", str)
-    has_gpu, ranks = place in GPUS, r.get("run.ranks", int)
+    place, device = r.get("run.backend"), r.get("run.device")
+    has_gpu, ranks = place in GPUS, r.get("run.ranks")
     named = re.fullmatch(r".+, sm_[0-9]+, [0-9]+ SMs(, code for sm_[0-9]+)?", device) is not None
     fits = named if has_gpu else device.partition(":")[0] == "none"
     r.must(fits, f"run.device is {device[:60]}, but run.backend is {place}")
-    kind = r.get("memory.kind", str)
+    kind = r.get("memory.kind")
     r.must((kind != "host") == has_gpu, f"memory.kind is {kind}, but run.backend is {place}")
-    transport = r.get("run.transport", str)
+    transport = r.get("run.transport")
     r.must(has_gpu or transport in ("host", "none"), f"run.transport is {transport} without GPUs")
     fits = transport != "none" or ranks == 1
     r.must(fits, f"run.transport is {transport} with {plural(ranks, 'rank')}")
-    most = MOST_RATE[place] * ranks * (1 if has_gpu else r.get("run.threads", int))
-    rate = r.get("solves.0.dof_per_s", float, None) or 0.0
+    most = MOST_RATE[place] * ranks * (1 if has_gpu else r.get("run.threads"))
+    rate = r.get("solves.0.dof_per_s", None) or 0.0
     r.must(rate <= most, f"solves.0.dof_per_s is {rate:.3g}, too much for this run of {place}")
 
 
@@ -181,6 +181,6 @@ def check_numbers(r: Result) -> None:
     check_energy(r)
     check_machine(r)
     check_command(r)
-    version = r.get("version", str)
+    version = r.get("version")
     r.must(version in VERSIONS, f"version is {version[:20]}, this program knows {VERSIONS[-1]}")
-    r.must(r.get("run.setup_seconds", float) > 0, "run.setup_seconds is not above 0")
+    r.must(r.get("run.setup_seconds") > 0, "run.setup_seconds is not above 0")

@@ -39,29 +39,29 @@ def has_default_smooths(problem: dict) -> bool:
 
 def class_of(r: Result) -> str:
     """The class follows from the parameters."""
-    problem = r.get("problem", dict)
+    problem = r.get("problem")
     standard = (
         problem["equation"] == "poisson"
         and problem["boundary"] == "dirichlet"
         and problem["cycle"] == "f"
         and problem["krylov"] == "none"
-        and r.get("problem.rtol", float) == 0
-        and r.get("problem.coarsest", int) == 1
+        and r.get("problem.rtol") == 0
+        and r.get("problem.coarsest") == 1
         and has_default_smooths(problem)
-        and not any(r.get(f"problem.{key}", str, None) for key in ("coefficients", "rhs"))
+        and not any(r.get(f"problem.{key}", None) for key in ("coefficients", "rhs"))
         and "lengths" not in problem
-        and r.get("run.restart", str, None) is None
+        and r.get("run.restart", None) is None
     )
     if not standard:
         return "open"
-    if r.get("problem.precision", str) == "mixed":
+    if r.get("problem.precision") == "mixed":
         return "mixed"
     listed = (
         problem["operator"] == "fv4"
         and problem["smoother"] == "gsrb"
         and problem["bottom"] in ("bicgstab", "smoother")
     )
-    return "official" if listed and r.get("timing.official", bool) else "double"
+    return "official" if listed and r.get("timing.official") else "double"
 
 
 def check_rules(r: Result, name: str) -> None:
@@ -71,12 +71,12 @@ def check_rules(r: Result, name: str) -> None:
         r.must(n_solves(r) == len(SIZES), f"class {name} requires solves at h, 2h and 4h")
         r.must(dim_of(r)[0] >= 64, f"class {name} requires a grid of at least 64^3")
     for s in range(n_solves(r)):
-        count = r.get(f"solves.{s}.solves", int)
-        mean = r.get(f"solves.{s}.seconds_mean", float, None)
+        count = r.get(f"solves.{s}.solves")
+        mean = r.get(f"solves.{s}.seconds_mean", None)
         if mean is None:
             r.fail(f"no times at {SIZES[s]}")
             continue
-        least = r.get(f"solves.{s}.seconds_min", float, None) or mean
+        least = r.get(f"solves.{s}.seconds_min", None) or mean
         fine = name == "open" or mean <= MAX_SPREAD * least
         r.must(fine, f"the mean at {SIZES[s]} is {mean / least:.3g} times the fastest solve")
         where = f"at {SIZES[s]}, class {name} requires"
@@ -88,7 +88,7 @@ def check_rules(r: Result, name: str) -> None:
             odd //= 2
         fine = odd <= 11 and dim_of(r)[0] // odd >= 16
         r.must(fine, f"{grid(dim_of(r))} is not of the form C 2^k with an odd C up to 11")
-        coarsest = r.get("levels", list)[-1]["dim"][0]
+        coarsest = r.get("levels")[-1]["dim"][0]
         # fv4 needs two cells.
         r.must(coarsest == max(odd, 2), f"the coarsest level is {coarsest}^3")
 
@@ -96,10 +96,10 @@ def check_rules(r: Result, name: str) -> None:
 def check_fom(r: Result) -> None:
     name = class_of(r)
     r.equal("fom.class", name, "the class of these parameters is")
-    rate = r.get("solves.0.dof_per_s", float, None)
+    rate = r.get("solves.0.dof_per_s", None)
     if rate is not None:
         r.equal("fom.dof_per_s", rate, "solves.0.dof_per_s is")
-    validity, reason = r.get("fom.validity", str), r.get("fom.reason", str)
+    validity, reason = r.get("fom.validity"), r.get("fom.reason")
     if validity != "valid":
         r.fail(f"the run reports {validity[:20]}: {reason[:200]}")
         return

@@ -16,7 +16,7 @@ def line_of(r: Result, name: str, is_known: bool) -> str:
     problem, run = r.data["problem"], r.data["run"]
     results = "known" if is_known else "unchecked" if name == "open" else "plausible"
     return (
-        f"{printable(r.path)}: FOM: {r.get('fom.dof_per_s', float):.3e} DOF/s VALID class={name} "
+        f"{printable(r.path)}: FOM: {r.get('fom.dof_per_s'):.3e} DOF/s VALID class={name} "
         f"operator={problem['operator']} smoother={problem['smoother']} "
         f"grid={grid(dim_of(r))} ranks={run['ranks']} threads={run['threads']} "
         f"backend={run['backend']} version={r.data['version']} results={results}"
@@ -26,9 +26,9 @@ def line_of(r: Result, name: str, is_known: bool) -> str:
 def judge(r: Result, known: dict[tuple, dict], wanted: str | None) -> str:
     """Collect the reasons against a result, and return its line if there are none."""
     check_fields(r)
-    verdict = r.get("verification", str)
+    verdict = r.get("verification")
     if verdict != "passed":
-        r.fail(f"verification {verdict}: {r.get('reason', str)[:200]}")
+        r.fail(f"verification {verdict}: {r.get('reason')[:200]}")
         return ""
     check_numbers(r)
     r.results = results_of(r)
