@@ -1,14 +1,14 @@
-/* Fields of reports, one row each, in functions that a sink walks: it writes JSON or CSV, or lists
- * the fields for docs/reports.md and scripts/checks/report.schema.json (tests/lib/report_schema.c).
+/* Fields of reports: a row each, in functions that a sink walks to write JSON or CSV, or to list
+ * them for docs/reports.md and scripts/checks/report.schema.json (tests/lib/report_schema.c). `s`
+ * is the sink.
  *
  *   OBJECT("run", "the machine") {
  *     INTEGER("threads", r->threads, "threads per rank", .low = 1, .csv = 9);
  *     LIST(REAL, "lengths", 3, p->length[i], "of the domain in x, y and z");
  *   }
  *
- * A row has a key, a value, its meaning and further members of mg_row_t. If the meaning begins
- * with
- * "--NAME", the value is that of this option, with its limits. `s` is the sink. */
+ * A row has a key, a value, its meaning and further members of mg_row_t. If the meaning begins with
+ * "--NAME", the value is that of this option, with its limits. */
 #ifndef MG_FIELDS_H
 #define MG_FIELDS_H
 

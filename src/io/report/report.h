@@ -166,9 +166,10 @@ void mg_report_flush(FILE *out);
  *  @return MG_OK, MG_ERR_IO (logged) */
 MG_MUST_CHECK mg_status_t mg_report_check_stdout(void);
 
-/** Write the text of one file, from the rows of mg_report_fields (fields.h). */
-MG_MUST_CHECK mg_status_t mg_report_json(FILE *out, const mg_report_t *report);
-MG_MUST_CHECK mg_status_t mg_report_csv(FILE *out, const mg_report_t *report);
+/** Write the text of one file, from the rows of mg_report_fields (fields.h).
+ *  @param[in] report  mg_report_t */
+MG_MUST_CHECK mg_status_t mg_report_json(FILE *out, const void *report);
+MG_MUST_CHECK mg_status_t mg_report_csv(FILE *out, const void *report);
 
 /** Memory of the finest level: "host", "device" or "unified". */
 static inline const char *mg_report_memory(const mg_params_t *params, const mg_plan_t *plan) {

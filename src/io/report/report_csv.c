@@ -38,7 +38,8 @@ static bool close_value(mg_sink_t *s) {
   return false;
 }
 
-mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
+mg_status_t mg_report_csv(FILE *out, const void *report) {
+  const mg_report_t *r = report;
   csv_sink_t c = {.sink = {.put = put, .open = open_value, .close = close_value, .is_csv = true},
                   .out = out};
   for (c.grid = -1; c.grid < r->result->n_sizes; c.grid++) {

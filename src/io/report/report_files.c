@@ -18,20 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Writes the text of one file. Reports of runs and of health checks differ in type. */
+/* Writes the text of one file. */
 typedef mg_status_t (*writer_t)(FILE *out, const void *report);
-
-static mg_status_t json_of_run(FILE *out, const void *report) {
-  return mg_report_json(out, report);
-}
-
-static mg_status_t csv_of_run(FILE *out, const void *report) {
-  return mg_report_csv(out, report);
-}
-
-static mg_status_t json_of_health(FILE *out, const void *report) {
-  return mg_report_json_health(out, report);
-}
 
 static bool is_stdout(const char *path) {
   return strcmp(path, "-") == 0;
@@ -240,13 +228,13 @@ static mg_status_t write_on_rank_0(const char *option, const char *path, writer_
 
 mg_status_t mg_report_write_files(const mg_report_t *report) {
   const mg_params_t *params = report->params;
-  const mg_status_t json = write_on_rank_0("json", params->json, json_of_run, report);
-  const mg_status_t csv = write_on_rank_0("csv", params->csv, csv_of_run, report);
+  const mg_status_t json = write_on_rank_0("json", params->json, mg_report_json, report);
+  const mg_status_t csv = write_on_rank_0("csv", params->csv, mg_report_csv, report);
   return mg_status_worst(json, csv);
 }
 
 mg_status_t mg_report_write_health(const mg_health_report_t *report, bool alone) {
   const char *const path = report->params->json;
-  if (alone) return write_output("json", path, -1, json_of_health, report);
-  return write_on_rank_0("json", path, json_of_health, report);
+  if (alone) return write_output("json", path, -1, mg_report_json_health, report);
+  return write_on_rank_0("json", path, mg_report_json_health, report);
 }

@@ -7,6 +7,7 @@
 #include "io/field_checksum.h"
 #include "io/report/report.h"
 #include "io/report/report_health.h"
+#include <stddef.h>
 #include <string.h>
 
 static bool has_baseline(const mg_params_t *params) {
@@ -22,59 +23,51 @@ static const char *name_of(const mg_health_device_t *d, char *name, size_t size)
   return name;
 }
 
-static void print_number(FILE *out, int width, double value, double unit) {
-  if (isnan(value))
-    fprintf(out, " %*s", width, "-");
-  else
-    fprintf(out, " %*.4g", width, value / unit);
-}
-
 static void print_device(FILE *out, const mg_health_device_t *d) {
-  const double giga = 1e9, mega = 1e6;
+  static const struct {
+    int width;
+    double unit;
+  } columns[MG_N_HEALTH_FIGURES] = {{9, 1e6}, {9, 1e6}, {7, 1e9}, {7, 1e9}, {7, 1e9},
+                                    {7, 1e9}, {6, 1.0}, {6, 1.0}, {8, 1.0}};
   if (d->rank < 0)
     fprintf(out, "  %4s", "-");
   else
     fprintf(out, "  %4d", d->rank);
   fprintf(out, "  %-12s %-40s %-16s", d->host, d->uuid[0] ? d->uuid : "-",
           d->pci[0] ? d->pci : "-");
-  print_number(out, 9, d->value[MG_HEALTH_RATE_SMALL], mega);
-  print_number(out, 9, d->value[MG_HEALTH_RATE_MEDIUM], mega);
-  print_number(out, 7, d->value[MG_HEALTH_BANDWIDTH], giga);
-  print_number(out, 7, d->value[MG_HEALTH_HOST_LINK], giga);
-  print_number(out, 7, d->value[MG_HEALTH_PEER_LINK], giga);
-  print_number(out, 7, d->value[MG_HEALTH_MESSAGE], giga);
-  print_number(out, 6, d->value[MG_HEALTH_SM_CLOCK], 1.0);
-  print_number(out, 6, d->value[MG_HEALTH_POWER], 1.0);
-  print_number(out, 8, d->value[MG_HEALTH_ENERGY], 1.0);
+  for (int f = 0; f < MG_N_HEALTH_FIGURES; f++)
+    if (isnan(d->value[f]))
+      fprintf(out, " %*s", columns[f].width, "-");
+    else
+      fprintf(out, " %*.4g", columns[f].width, d->value[f] / columns[f].unit);
   fprintf(out, "  %s%s%s\n", mg_health_verdict_name(d->verdict), d->reason[0] ? ": " : "",
           d->reason);
 }
 
-/* One line for each model. */
-static void print_models(FILE *out, const mg_health_t *h) {
-  for (int r = 0; r < h->n_ranks; r++) {
-    const char *const model = h->device[r].model;
-    int first = 0, n = 0;
-    while (strcmp(h->device[first].model, model) != 0)
-      first++;
-    for (int other = r; other < h->n_ranks && first == r; other++)
-      n += strcmp(h->device[other].model, model) == 0;
-    if (n > 0 && model[0]) fprintf(out, "  device    %s (%d)\n", model, n);
+/* Number of ranks that have the text of rank r at `offset` of their device; 0 if an earlier rank
+ * has it, or if it is "". */
+static int count_text(const mg_health_t *h, int r, size_t offset) {
+  const char *const text = (const char *)&h->device[r] + offset;
+  int n = 0;
+  for (int other = 0; other < h->n_ranks && text[0]; other++) {
+    if (strcmp((const char *)&h->device[other] + offset, text) != 0) continue;
+    if (other < r) return 0;
+    n++;
   }
+  return n;
 }
 
-/* One line for each reason why a GPU does not store into another one. */
-static void print_missing_links(FILE *out, const mg_health_t *h) {
+/* One line for each model, and for each reason why a GPU does not store into another one. */
+static void print_models_and_links(FILE *out, const mg_health_t *h) {
   for (int r = 0; r < h->n_ranks; r++) {
-    const char *const why = h->device[r].no_peer_link;
-    int first = 0, n = 0;
-    while (strcmp(h->device[first].no_peer_link, why) != 0)
-      first++;
-    for (int other = r; other < h->n_ranks && first == r; other++)
-      n += strcmp(h->device[other].no_peer_link, why) == 0;
-    if (n > 0 && why[0])
+    const int n = count_text(h, r, offsetof(mg_health_device_t, model));
+    if (n > 0) fprintf(out, "  device    %s (%d)\n", h->device[r].model, n);
+  }
+  for (int r = 0; r < h->n_ranks; r++) {
+    const int n = count_text(h, r, offsetof(mg_health_device_t, no_peer_link));
+    if (n > 0)
       fprintf(out, "  peer      %d link%s not measured (rank %d to %d): %s\n", n, n == 1 ? "" : "s",
-              h->device[r].peer.rank, r, why);
+              h->device[r].peer.rank, r, h->device[r].no_peer_link);
   }
 }
 
@@ -86,8 +79,7 @@ static void print_report(FILE *out, const mg_health_report_t *r) {
   if (first->problem[0].n > 0)
     fprintf(out, "  problems  %d^3 and %d^3 cells, fv2 gsrb, F-cycles, each rank alone\n",
             first->problem[0].n, first->problem[1].n);
-  print_models(out, h);
-  print_missing_links(out, h);
+  print_models_and_links(out, h);
   fprintf(out, "  slow      from %g %% below the median%s%s\n\n", r->params->health_slow,
           has_baseline(r->params) ? " or the baseline " : "",
           has_baseline(r->params) ? r->params->health : "");

@@ -24,8 +24,9 @@ typedef struct {
  *          or report), MG_ERR_USAGE (JSON without jansson), or as mg_health_check */
 MG_MUST_CHECK mg_status_t mg_report_health(mg_params_t *params);
 
-/** Write the text of the --json file: one line per device, then one for all. */
-MG_MUST_CHECK mg_status_t mg_report_json_health(FILE *out, const mg_health_report_t *report);
+/** Write the text of the --json file: one line per device, then one for all.
+ *  @param[in] report  mg_health_report_t */
+MG_MUST_CHECK mg_status_t mg_report_json_health(FILE *out, const void *report);
 
 /** Write the --json file, if requested. Rank 0 writes.
  *  @param[in] alone  only rank 0 calls; otherwise collective over the world

@@ -85,7 +85,8 @@ void mg_health_summary_fields(mg_sink_t *s, const void *report) {
 }
 
 /* clang-format on */
-mg_status_t mg_report_json_health(FILE *out, const mg_health_report_t *r) {
+mg_status_t mg_report_json_health(FILE *out, const void *report) {
+  const mg_health_report_t *r = report;
   for (int d = 0; d < r->health->n_devices; d++)
     MG_TRY(mg_fields_json(out, mg_health_device_fields, &r->health->device[d], true));
   return mg_fields_json(out, mg_health_summary_fields, r, true);

@@ -6,8 +6,8 @@
 #include "io/report/fields.h"
 #include "io/report/report.h"
 
-mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
-  return mg_fields_json(out, mg_report_fields, r, false);
+mg_status_t mg_report_json(FILE *out, const void *report) {
+  return mg_fields_json(out, mg_report_fields, report, false);
 }
 
 #ifdef HAVE_JANSSON
