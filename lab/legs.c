@@ -56,8 +56,8 @@ static mg_status_t choose(mg_hierarchy_t *h, const leg_t *leg, bool *has) {
   const mg_status_t status =
       mg_smoother_set(fine, &h->params, fine->lambda_max, plan->steps_per_pass);
   *plan = unchanged;
-  *has = (!leg->fused ||
-          (corrects ? mg_smooth_interpolates(fine) : mg_smooth_has_residual(fine, false))) &&
+  *has = (!leg->fused || (corrects ? mg_smooth_interpolates(fine)
+                                   : mg_smooth_has_residual(fine, MG_FROM_GUESS))) &&
          !(is_float && leg->kind == ROOFLINE_SMOOTHS_NORM);
   return status;
 }

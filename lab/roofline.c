@@ -208,7 +208,7 @@ static mg_status_t add_fused(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin
   const double bytes = fused->bytes * fine->n_steps, flops = fused->flops * fine->n_steps + 22.0;
   if (!fused->name || fine->steps_per_pass == 1) return MG_OK;
   MG_TRY(add(lab, h, twin, fused));
-  if (!mg_smooth_has_residual(fine, false)) return MG_OK;
+  if (!mg_smooth_has_residual(fine, MG_FROM_GUESS)) return MG_OK;
   MG_TRY(add(lab, h, twin,
              &(kernel_t){"a smooth, residual restricted", bytes + 1.0, flops,
                          ROOFLINE_SMOOTHS_RESTRICTS}));

@@ -51,6 +51,11 @@ typedef struct {
 enum { ROOFLINE_NUMBER = -1 };
 extern const roofline_output_t roofline_output[N_ROOFLINE];
 
+/** The vector with the smoothed iterate of level 0. */
+static inline mg_vector_t roofline_smoothed(const mg_level_t *fine, roofline_kind_t kind) {
+  return kind == ROOFLINE_SMOOTHS_RESTRICTS ? fine->descended : MG_U;
+}
+
 /** Coefficients passed to the vector operations. */
 enum { ROOFLINE_ALPHA = 2, ROOFLINE_BETA = 3 };
 

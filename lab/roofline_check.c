@@ -114,20 +114,26 @@ static mg_status_t make_noise(const roofline_place_t *place, const mg_level_t *l
 }
 
 mg_status_t roofline_begin(const roofline_place_t *place, mg_hierarchy_t *h) {
-  h->level[0].iterate = MG_U;
   MG_TRY(make_noise(place, &h->level[0], MG_U));
   return mg_residual(&h->level[0], MG_F, MG_U, MG_NO_VECTOR);
+}
+
+/* An ascent starts from the same iterate as a smooth. */
+static mg_status_t copy_iterate(mg_level_t *level) {
+  if (level->descended == MG_U) return MG_OK;
+  return mg_axpby(level, level->descended, 1.0, MG_U, 0.0, MG_NO_VECTOR);
 }
 
 /* Fill a level with noise and copy all of its vectors to the twin. */
 static mg_status_t begin_level(const check_t *c, mg_level_t *from, mg_level_t *to) {
   static const int vectors[] = {MG_U, MG_F, MG_TMP};
-  from->iterate = to->iterate = MG_U;
   for (int q = 0; q < 3; q++)
     MG_TRY(make_noise(c->place, from, vectors[q]));
   if (from->store.bytes != to->store.bytes)
     return mg_error(MG_ERR_INTERNAL, "roofline: the twin of level %d differs in size", from->index);
-  return c->place->fetch(to->store.memory, from->store.memory, to->store.bytes);
+  MG_TRY(c->place->fetch(to->store.memory, from->store.memory, to->store.bytes));
+  MG_TRY(copy_iterate(from));
+  return copy_iterate(to);
 }
 
 static mg_status_t begin_check(const check_t *c) {
@@ -189,7 +195,9 @@ static mg_status_t compare(const check_t *c, const mg_level_t *level, mg_vector_
 static mg_status_t compare_outputs(const check_t *c, double *error) {
   const roofline_output_t *out = &roofline_output[c->kind];
   const mg_level_t *level = c->h->level, *twin = c->twin->level;
-  if (out->smooths) MG_TRY(compare(c, level, level->iterate, twin, twin->iterate, 0, error));
+  if (out->smooths)
+    MG_TRY(compare(c, level, roofline_smoothed(level, c->kind), twin,
+                   roofline_smoothed(twin, c->kind), 0, error));
   if (out->vec == ROOFLINE_NUMBER) return MG_OK;
   level = (out->low ? c->h->low : c->h)->level + out->level;
   twin = (out->low ? c->twin->low : c->twin)->level + out->level;
@@ -284,6 +292,7 @@ mg_status_t roofline_check(const roofline_place_t *place, mg_hierarchy_t *h, mg_
   if (kind == ROOFLINE_MAX_NORM)
     return check_maximum(&c, (const int[2]){MG_U, MG_NO_VECTOR}, error);
   if (kind == ROOFLINE_DIFFERENCE) return check_maximum(&c, (const int[2]){MG_U, MG_F}, error);
-  const bool fused = kind == ROOFLINE_SMOOTHS_NORM && mg_smooth_has_residual(&h->level[0], false);
+  const bool fused =
+      kind == ROOFLINE_SMOOTHS_NORM && mg_smooth_has_residual(&h->level[0], MG_FROM_GUESS);
   return fused ? check_smoothed_norm(&c, error) : MG_OK;
 }

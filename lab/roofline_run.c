@@ -5,18 +5,14 @@
 #include "level/transfer.h"
 
 /* A smooth and the norm of its residual, as at the end of a cycle. */
-static mg_status_t smooth_norm(mg_level_t *fine, double *norm) {
-  if (mg_smooth_has_residual(fine, false)) {
-    MG_TRY(mg_smooth_norm_begin(fine));
+static mg_status_t smooth_norm(mg_hierarchy_t *h, double *norm) {
+  mg_level_t *fine = &h->level[0];
+  if (mg_smooth_has_residual(fine, MG_FROM_GUESS)) {
+    MG_TRY(mg_leg_run(h, 0, &(mg_leg_t){.start = MG_FROM_GUESS, .end = MG_TO_NORM}));
     return mg_residual_norm_end(fine, norm);
   }
   MG_TRY(mg_smooth(fine, false));
   return mg_residual_norm(fine, MG_U, MG_F, norm);
-}
-
-static mg_status_t correct_smooth(mg_hierarchy_t *h, mg_interpolation_t kind) {
-  MG_TRY(mg_interpolate_to_smooth(h, 0, kind, true, false));
-  return mg_smooth_same_rhs(&h->level[0]);
 }
 
 /* As in solver/mixed.c: the guess is stored if the backend cannot interpolate it where it is read.
@@ -89,11 +85,11 @@ mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number
   case ROOFLINE_DOT:
     return mg_dot(fine, MG_U, MG_F, number);
   case ROOFLINE_SMOOTHS_RESTRICTS:
-    return mg_smooth_restrict(h, 0, false);
+    return mg_leg_run(h, 0, &(mg_leg_t){.start = MG_FROM_GUESS, .end = MG_TO_COARSE});
   case ROOFLINE_SMOOTHS_NORM:
-    return smooth_norm(fine, number);
+    return smooth_norm(h, number);
   case ROOFLINE_CORRECTS_SMOOTHS:
-    return correct_smooth(h, v);
+    return mg_leg_run(h, 0, &(mg_leg_t){.start = MG_FROM_CORRECTION, .kind = v});
   case ROOFLINE_LOWERS:
     return mg_lower(fine, &h->low->level[0], MG_F, MG_F, 1.0);
   case ROOFLINE_RAISES:

@@ -39,19 +39,23 @@ typedef struct {
   bool interpolates;   /**< can also interpolate its input from the next coarser level */
 } mg_scheduled_sweep_t;
 
-/** Interpolation that the next smooth's first sweep performs (transfer.h). */
-typedef struct {
-  const mg_view_t *coarse; /**< the coarsened patches; NULL: none */
-  mg_vector_t src;
-  mg_interpolation_t kind;
-  bool add; /**< otherwise the interpolated values replace the iterate */
-} mg_pending_interpolation_t;
+/** Where the first iterate of a smooth comes from. P: interpolation from MG_U of the next coarser
+ *  level. */
+typedef enum {
+  MG_FROM_ZERO,
+  MG_FROM_GUESS,      /**< MG_U */
+  MG_FROM_COARSE,     /**< P u */
+  MG_FROM_CORRECTION, /**< the level's last descent (level->descended) plus P u. MG_F is unchanged
+                           since, so that its ghosts are valid */
+  MG_N_STARTS
+} mg_start_t;
 
 /** The sweeps of one smooth (smooth.h). */
 typedef struct {
   mg_scheduled_sweep_t *sweep;
   int n;
-  int result; /**< vector of the last iterate */
+  mg_vector_t result; /**< of the last iterate */
+  bool is_copy;       /**< `grown` views belong to another schedule */
 } mg_schedule_t;
 
 /** A level. On ranks without cells of the level, the view is empty and all operations return at
@@ -77,12 +81,12 @@ typedef struct {
 
   mg_step_t *steps; /**< n_steps steps of one smooth */
   int n_steps;
-  int steps_per_pass;        /**< maximum number of fused steps per sweep; 1: not fused */
-  bool one_exchange;         /**< a smooth exchanges ghosts once (smooth.h) */
-  mg_schedule_t schedule[2]; /**< sweeps of one smooth; [1]: from a zero guess */
-  mg_vector_t iterate;       /**< MG_U; MG_TMP between some pre-smooths and post-smooths */
-  mg_pending_interpolation_t pending;
-  double lambda_max; /**< Gershgorin bound of Dinv A */
+  int steps_per_pass;                  /**< maximum number of fused steps per sweep; 1: not fused */
+  bool one_exchange;                   /**< a smooth exchanges ghosts once (smooth.h) */
+  mg_schedule_t schedule[MG_N_STARTS]; /**< the sweeps of a smooth from each start */
+  mg_vector_t descended;               /**< result of a descent: MG_U, or MG_TMP so that an ascent,
+                                            which swaps the vectors again, ends in MG_U */
+  double lambda_max;                   /**< Gershgorin bound of Dinv A */
   mg_timers_t timers;
   mg_profile_t *profile; /**< NULL unless profiling */
   /* Ranges that external profilers see. On CPU levels, too, they are those of the GPU's backend. */

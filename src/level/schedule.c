@@ -3,6 +3,7 @@
 #include "level/grow.h"
 #include "level/smooth.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Append steps first .. first + n - 1 and list the vectors whose ghosts they read. Fused sweeps
  * also read ghosts of the right-hand side. Only the first one exchanges them. */
@@ -94,8 +95,47 @@ mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int max_fuse
   return MG_OK;
 }
 
+mg_status_t mg_schedule_copy(const mg_schedule_t *schedule, mg_schedule_t *copy) {
+  *copy = (mg_schedule_t){.sweep = NULL};
+  MG_TRY(mg_new(&copy->sweep, schedule->n, "the sweeps of a smooth"));
+  memcpy(copy->sweep, schedule->sweep, (size_t)schedule->n * sizeof *copy->sweep);
+  copy->n = schedule->n;
+  copy->result = schedule->result;
+  copy->is_copy = true;
+  return MG_OK;
+}
+
+mg_vector_t mg_other_vector(mg_vector_t vec) {
+  return vec == MG_U ? MG_TMP : vec == MG_TMP ? MG_U : vec;
+}
+
+void mg_schedule_exchange_vectors(mg_schedule_t *schedule) {
+  for (int q = 0; q < schedule->n; q++) {
+    mg_scheduled_sweep_t *s = &schedule->sweep[q];
+    mg_vector_t *const vec[] = {&s->sweep.x, &s->sweep.previous, &s->sweep.dst,
+                                &s->sweep.previous_out};
+    for (int v = 0; v < 4; v++)
+      *vec[v] = mg_other_vector(*vec[v]);
+    for (int v = 0; v < s->n_halo; v++)
+      s->halo[v] = mg_other_vector(s->halo[v]);
+  }
+  schedule->result = mg_other_vector(schedule->result);
+}
+
+void mg_schedule_drop_halo(mg_scheduled_sweep_t *sweep, mg_vector_t vec) {
+  int n = 0;
+  for (int v = 0; v < sweep->n_halo; v++)
+    if (sweep->halo[v] != vec) sweep->halo[n++] = sweep->halo[v];
+  sweep->n_halo = n;
+}
+
+void mg_schedule_drop_iterate(mg_schedule_t *schedule) {
+  mg_schedule_drop_halo(schedule->sweep, schedule->sweep->sweep.x);
+  schedule->sweep->sweep.x = MG_NO_VECTOR;
+}
+
 void mg_schedule_free(mg_schedule_t *schedule) {
-  for (int q = 0; q < schedule->n; q++)
+  for (int q = 0; q < schedule->n && !schedule->is_copy; q++)
     mg_view_grown_free(&schedule->sweep[q].grown);
   free(schedule->sweep);
   *schedule = (mg_schedule_t){.sweep = NULL};

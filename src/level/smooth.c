@@ -96,41 +96,48 @@ static bool can_interpolate(const mg_level_t *level, const mg_schedule_t *s) {
          backend->fused.can_interpolate_smooth(mg_level_view(level), coarse_view(level), first->n);
 }
 
-static mg_status_t set_resident_schedules(mg_level_t *level) {
-  level->steps_per_pass = level->n_steps;
-  level->one_exchange = level->plan->one_exchange;
-  for (int zero = 0; zero < 2; zero++) {
-    MG_TRY(mg_schedule_create_resident(level->steps, level->n_steps, zero, level->one_exchange,
-                                       &level->schedule[zero]));
-    level->schedule[zero].sweep->interpolates = zero == 0 && level->plan->fused_interpolation;
-    level->schedule[zero].sweep->has_residual = level->plan->fused_residual;
-  }
+static mg_status_t create_resident(const mg_level_t *level, bool zero_guess, mg_schedule_t *s) {
+  MG_TRY(mg_schedule_create_resident(level->steps, level->n_steps, zero_guess, level->one_exchange,
+                                     s));
+  s->sweep->interpolates = !zero_guess && level->plan->fused_interpolation;
+  s->sweep->has_residual = level->plan->fused_residual;
   return MG_OK;
 }
 
-static mg_status_t set_schedules(mg_level_t *level, int max_fused) {
+/* Collective over the level. */
+static mg_status_t create_schedule(const mg_level_t *level, bool zero_guess, mg_schedule_t *s) {
   /* Colored steps of the 7-point operators update in place; all others need a second vector. */
   const bool in_place = level->steps[0].colored && mg_level_view(level)->op != MG_OPERATOR_FV4;
-  double any_cannot = !can_fuse(level, max_fused);
-  MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
-  level->steps_per_pass = any_cannot > 0.0 ? 1 : max_fused;
-  level->one_exchange = may_exchange_once(level);
-  for (int zero = 0; zero < 2; zero++) {
-    mg_schedule_t *s = &level->schedule[zero];
-    MG_TRY(
-        mg_schedule_create(level->steps, level->n_steps, level->steps_per_pass, in_place, zero, s));
-    if (level->one_exchange) MG_TRY(grow_sweeps(level, s));
-    for (int q = 0; q < s->n; q++) {
-      s->sweep[q].interior_first = begins_with_interior(level, &s->sweep[q]);
-      s->sweep[q].overlaps = overlaps(level, &s->sweep[q]);
-    }
-    any_cannot = !can_compute_residual(level, s);
-    MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
-    s->sweep[s->n - 1].has_residual = any_cannot == 0.0;
-    any_cannot = !can_interpolate(level, s);
-    MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
-    s->sweep->interpolates = any_cannot == 0.0;
+  MG_TRY(mg_schedule_create(level->steps, level->n_steps, level->steps_per_pass, in_place,
+                            zero_guess, s));
+  if (level->one_exchange) MG_TRY(grow_sweeps(level, s));
+  for (int q = 0; q < s->n; q++) {
+    s->sweep[q].interior_first = begins_with_interior(level, &s->sweep[q]);
+    s->sweep[q].overlaps = overlaps(level, &s->sweep[q]);
   }
+  double any_cannot[2] = {!can_compute_residual(level, s), 1.0};
+  MG_TRY(mg_comm_max(level->comm, &any_cannot[0], 1));
+  s->sweep[s->n - 1].has_residual = any_cannot[0] == 0.0;
+  any_cannot[1] = !can_interpolate(level, s);
+  MG_TRY(mg_comm_max(level->comm, &any_cannot[1], 1));
+  s->sweep->interpolates = any_cannot[1] == 0.0;
+  return MG_OK;
+}
+
+/* The schedules from all starts. */
+static mg_status_t create_schedules(mg_level_t *level, bool resident) {
+  mg_schedule_t *zero = &level->schedule[MG_FROM_ZERO], *guess = &level->schedule[MG_FROM_GUESS],
+                *coarse = &level->schedule[MG_FROM_COARSE],
+                *correction = &level->schedule[MG_FROM_CORRECTION];
+  MG_TRY(resident ? create_resident(level, false, guess) : create_schedule(level, false, guess));
+  MG_TRY(resident ? create_resident(level, true, zero) : create_schedule(level, true, zero));
+  level->descended = guess->result == MG_TMP ? MG_TMP : MG_U;
+  if (zero->result == mg_other_vector(level->descended)) mg_schedule_exchange_vectors(zero);
+  MG_TRY(mg_schedule_copy(guess, coarse));
+  if (coarse->sweep->interpolates) mg_schedule_drop_iterate(coarse);
+  MG_TRY(mg_schedule_copy(guess, correction));
+  if (level->descended == MG_TMP) mg_schedule_exchange_vectors(correction);
+  mg_schedule_drop_halo(correction->sweep, MG_F);
   return MG_OK;
 }
 
@@ -141,26 +148,22 @@ mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *params, double
   MG_TRY(mg_smoother_steps(params, lambda_max, &level->steps, &level->n_steps));
   double any_cannot = !can_reside(level, max_fused);
   if (level->plan->resident) MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
-  return any_cannot == 0.0 ? set_resident_schedules(level) : set_schedules(level, max_fused);
+  const bool resident = any_cannot == 0.0;
+  any_cannot = !can_fuse(level, max_fused);
+  if (!resident) MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
+  level->steps_per_pass = resident ? level->n_steps : any_cannot > 0.0 ? 1 : max_fused;
+  level->one_exchange = resident ? level->plan->one_exchange : may_exchange_once(level);
+  return create_schedules(level, resident);
 }
 
 void mg_smoother_free(mg_level_t *level) {
-  for (int zero = 0; zero < 2; zero++)
-    mg_schedule_free(&level->schedule[zero]);
+  for (int start = 0; start < MG_N_STARTS; start++)
+    mg_schedule_free(&level->schedule[start]);
   free(level->steps);
   level->steps = NULL;
-  level->iterate = MG_U;
-  level->pending.coarse = NULL;
 }
 
 /* ---- smoothing ---- */
-
-/* Output of the residual of the last sweep: restricted to vector dst of `coarse`; if coarse is
- * NULL, its norm. */
-typedef struct {
-  const mg_view_t *coarse;
-  mg_vector_t dst;
-} residual_output_t;
 
 static mg_status_t exchange_all(mg_level_t *level, mg_exchange_t *exchange, const mg_vector_t *vec,
                                 int n, bool beside) {
@@ -168,45 +171,22 @@ static mg_status_t exchange_all(mg_level_t *level, mg_exchange_t *exchange, cons
   return MG_OK;
 }
 
-/* What else a sweep does; NULL: nothing. Both only if it is resident. */
-typedef struct {
-  const mg_pending_interpolation_t *input;
-  const residual_output_t *output;
-} fused_t;
-
-static mg_status_t run_resident(const mg_level_t *level, const mg_sweep_t *sweep, fused_t fused) {
-  mg_resident_use_t use = {.source = NULL};
-  if (fused.input) {
-    use.source = fused.input->coarse;
-    use.src = fused.input->src;
-    use.kind = fused.input->kind;
-  }
-  if (fused.output) {
-    use.has_residual = true;
-    use.coarse = fused.output->coarse;
-    use.dst = fused.output->dst;
-  }
-  return level->backend->fused.smooth_resident(mg_level_view(level), sweep, &use);
-}
-
 static mg_status_t run_region(mg_level_t *level, const mg_scheduled_sweep_t *s, mg_region_t region,
-                              fused_t fused) {
+                              const mg_resident_use_t *use) {
   const mg_backend_t *backend = level->backend;
-  const mg_pending_interpolation_t *input = fused.input;
-  const residual_output_t *output = fused.output;
   const mg_sweep_t *sweep = &s->sweep;
-  const mg_view_t *view = !input && !output ? view_of(level, s) : mg_level_view(level);
+  const mg_view_t *view = mg_level_view(level);
   if (s->resident)
-    MG_TIMED(level, MG_TIME_SMOOTH, run_resident(level, sweep, fused));
-  else if (input)
+    MG_TIMED(level, MG_TIME_SMOOTH, backend->fused.smooth_resident(view, sweep, use));
+  else if (use->source)
+    MG_TIMED(
+        level, MG_TIME_SMOOTH,
+        backend->fused.interpolate_smooth(view, sweep, region, use->source, use->src, use->kind));
+  else if (use->has_residual)
     MG_TIMED(level, MG_TIME_SMOOTH,
-             backend->fused.interpolate_smooth(view, sweep, region, input->coarse, input->src,
-                                               input->kind));
-  else if (output)
-    MG_TIMED(level, MG_TIME_SMOOTH,
-             backend->fused.smooth_residual(view, sweep, region, output->coarse, output->dst));
+             backend->fused.smooth_residual(view, sweep, region, use->coarse, use->dst));
   else
-    MG_TIMED(level, MG_TIME_SMOOTH, backend->smooth(view, sweep, region));
+    MG_TIMED(level, MG_TIME_SMOOTH, backend->smooth(view_of(level, s), sweep, region));
   return MG_OK;
 }
 
@@ -217,109 +197,62 @@ static mg_status_t run_region(mg_level_t *level, const mg_scheduled_sweep_t *s, 
  * for colored steps in place too: no interior cell is sent. No boundary cell reads one before it is
  * updated, since cells of one color read only the other color. */
 static mg_status_t run_overlapped(mg_level_t *level, const mg_scheduled_sweep_t *s,
-                                  const mg_vector_t *vec, int n, fused_t fused) {
+                                  const mg_resident_use_t *use) {
   const mg_backend_t *backend = level->backend;
   mg_exchange_t *exchange = exchange_of(level, s);
+  const mg_vector_t *vec = s->halo;
   const bool host = mg_exchange_needs_host(exchange);
   MG_TRY(backend->overlap.stream_fork());
   if (host)
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_begin(exchange, vec[0], vec[0]));
   else
-    MG_TRY(exchange_all(level, exchange, vec, n, false));
+    MG_TRY(exchange_all(level, exchange, vec, s->n_halo, false));
   backend->overlap.stream_switch();
-  MG_TRY(run_region(level, s, MG_REGION_INTERIOR, fused));
+  MG_TRY(run_region(level, s, MG_REGION_INTERIOR, use));
   backend->overlap.stream_switch();
   if (host) {
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_finish(exchange, vec[0], vec[0]));
-    MG_TRY(exchange_all(level, exchange, vec + 1, n - 1, false));
+    MG_TRY(exchange_all(level, exchange, vec + 1, s->n_halo - 1, false));
   }
-  MG_TRY(run_region(level, s, MG_REGION_BOUNDARY, fused));
+  MG_TRY(run_region(level, s, MG_REGION_BOUNDARY, use));
   return backend->overlap.stream_join();
 }
 
 /* While profiling, messages and computation run one after the other; otherwise the same time would
  * be counted twice. */
-static mg_status_t run_sweep(mg_level_t *level, const mg_scheduled_sweep_t *s, bool same_f,
-                             fused_t fused) {
-  const int skip = same_f && s->n_halo > 0 && s->halo[0] == MG_F, n = s->n_halo - skip;
+static mg_status_t run_sweep(mg_level_t *level, const mg_scheduled_sweep_t *s,
+                             const mg_resident_use_t *use) {
   mg_exchange_t *exchange = exchange_of(level, s);
-  if (s->overlaps && !level->profile && n > 0)
-    return run_overlapped(level, s, s->halo + skip, n, fused);
-  const bool beside = s->interior_first && !level->profile && n > 0;
-  if (exchange) MG_TRY(exchange_all(level, exchange, s->halo + skip, n, beside));
-  return run_region(level, s, beside ? MG_REGION_INTERIOR_FIRST : MG_REGION_ALL, fused);
+  const bool apart = level->profile || s->n_halo == 0;
+  if (s->overlaps && !apart) return run_overlapped(level, s, use);
+  const bool beside = s->interior_first && !apart;
+  if (exchange) MG_TRY(exchange_all(level, exchange, s->halo, s->n_halo, beside));
+  return run_region(level, s, beside ? MG_REGION_INTERIOR_FIRST : MG_REGION_ALL, use);
 }
 
-/* The vector that replaces `vec` if MG_U and MG_TMP exchange their roles. */
-static mg_vector_t other_vector(mg_vector_t vec) {
-  return vec == MG_U ? MG_TMP : vec == MG_TMP ? MG_U : vec;
-}
-
-static void exchange_roles(mg_scheduled_sweep_t *s) {
-  mg_vector_t *const vec[] = {&s->sweep.x, &s->sweep.previous, &s->sweep.dst,
-                              &s->sweep.previous_out};
-  for (int v = 0; v < 4; v++)
-    *vec[v] = other_vector(*vec[v]);
-  for (int v = 0; v < s->n_halo; v++)
-    s->halo[v] = other_vector(s->halo[v]);
-}
-
-/* Let a sweep read no iterate, because the interpolation replaces it: no ghosts to exchange. */
-static void drop_iterate(mg_scheduled_sweep_t *s) {
-  int n = 0;
-  for (int v = 0; v < s->n_halo; v++)
-    if (s->halo[v] != s->sweep.x) s->halo[n++] = s->halo[v];
-  s->n_halo = n;
-  s->sweep.x = MG_NO_VECTOR;
-}
-
-/* Run a schedule; the result shall be in `to`. If `other`, MG_U and MG_TMP exchange their roles. */
-static mg_status_t run_schedule(mg_level_t *level, const mg_schedule_t *s, bool other,
-                                mg_vector_t to, bool same_f, const residual_output_t *output) {
-  const mg_pending_interpolation_t input = level->pending;
-  level->pending.coarse = NULL;
+mg_status_t mg_smooth_from(mg_level_t *level, mg_start_t start, const mg_resident_use_t *use,
+                           mg_vector_t to) {
+  if (!level->comm) return MG_OK;
+  const mg_schedule_t *s = &level->schedule[start];
   for (int q = 0; q < s->n; q++) {
-    mg_scheduled_sweep_t sweep = s->sweep[q];
-    if (other) exchange_roles(&sweep);
-    const bool interpolates = q == 0 && input.coarse;
-    if (interpolates && !input.add) drop_iterate(&sweep);
-    MG_TRY(run_sweep(level, &sweep, same_f,
-                     (fused_t){interpolates ? &input : NULL, q == s->n - 1 ? output : NULL}));
+    mg_resident_use_t part = *use;
+    if (q > 0) part.source = NULL;
+    if (q < s->n - 1) part.has_residual = false;
+    MG_TRY(run_sweep(level, &s->sweep[q], &part));
   }
-  const mg_vector_t result = other ? other_vector(s->result) : s->result;
-  level->iterate = to;
-  if (result == to) return MG_OK;
-  MG_TRY(mg_axpby(level, to, 1.0, result, 0.0, MG_NO_VECTOR));
+  if (s->result == to) return MG_OK;
+  MG_TRY(mg_axpby(level, to, 1.0, s->result, 0.0, MG_NO_VECTOR));
   return level->one_exchange ? mg_halo(level, to, true) : MG_OK; /* a copy of cells only */
 }
 
-/* Smooth the iterate, in MG_U or MG_TMP; MG_U gets the result. */
-static mg_status_t smooth(mg_level_t *level, bool zero_guess, bool same_f,
-                          const residual_output_t *output) {
-  if (!level->comm) return MG_OK;
-  return run_schedule(level, &level->schedule[zero_guess], level->iterate == MG_TMP, MG_U, same_f,
-                      output);
-}
-
-/* Leave the result where the post-smooth must begin in order to end in MG_U. */
-static mg_status_t pre_smooth(mg_level_t *level, bool zero_guess, const residual_output_t *output) {
-  if (!level->comm) return MG_OK;
-  const mg_schedule_t *s = &level->schedule[zero_guess];
-  const mg_vector_t to = level->schedule[0].result == MG_TMP ? MG_TMP : MG_U;
-  return run_schedule(level, s, zero_guess && s->result == other_vector(to), to, false, output);
-}
-
 mg_status_t mg_smooth(mg_level_t *level, bool zero_guess) {
-  return smooth(level, zero_guess, false, NULL);
-}
-
-mg_status_t mg_pre_smooth(mg_level_t *level, bool zero_guess) {
-  return pre_smooth(level, zero_guess, NULL);
+  return mg_smooth_from(level, zero_guess ? MG_FROM_ZERO : MG_FROM_GUESS,
+                        &(mg_resident_use_t){.source = NULL}, MG_U);
 }
 
 mg_smoothing_t mg_smoothing_of(const mg_level_t *level) {
   if (!level->comm) return (mg_smoothing_t){.steps = 0};
-  const mg_schedule_t *s = &level->schedule[0];
+  const mg_schedule_t *s = &level->schedule[MG_FROM_GUESS];
   const mg_backend_t *backend = level->backend;
   return (mg_smoothing_t){.steps = level->n_steps,
                           .sweeps = s->n,
@@ -333,30 +266,15 @@ bool mg_smooth_fills_ghosts(const mg_level_t *level) {
   return level->comm && level->one_exchange;
 }
 
-bool mg_smooth_has_residual(const mg_level_t *level, bool zero_guess) {
-  const mg_schedule_t *s = &level->schedule[zero_guess];
+bool mg_smooth_has_residual(const mg_level_t *level, mg_start_t start) {
+  const mg_schedule_t *s = &level->schedule[start];
   return level->comm && s->sweep[s->n - 1].has_residual;
 }
 
 bool mg_smooth_interpolates(const mg_level_t *level) {
-  return level->comm && level->schedule[0].sweep->interpolates;
+  return level->comm && level->schedule[MG_FROM_COARSE].sweep->interpolates;
 }
 
 bool mg_smooth_is_resident(const mg_level_t *level) {
-  return level->comm && level->schedule[0].sweep->resident;
-}
-
-mg_status_t mg_smooth_residual_to(mg_level_t *level, bool zero_guess, const mg_view_t *coarse,
-                                  mg_vector_t dst) {
-  return pre_smooth(level, zero_guess, &(residual_output_t){coarse, dst});
-}
-
-mg_status_t mg_smooth_norm_begin(mg_level_t *level) {
-  /* The right-hand side is that of the pre-smooth. */
-  MG_TRY(level->backend->fused.norm_begin());
-  return smooth(level, false, true, &(residual_output_t){NULL, MG_NO_VECTOR});
-}
-
-mg_status_t mg_smooth_same_rhs(mg_level_t *level) {
-  return smooth(level, false, true, NULL);
+  return level->comm && level->schedule[MG_FROM_GUESS].sweep->resident;
 }

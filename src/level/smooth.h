@@ -22,7 +22,20 @@ MG_MUST_CHECK mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps
 MG_MUST_CHECK mg_status_t mg_schedule_create_resident(const mg_step_t *steps, int n_steps,
                                                       bool zero_guess, bool has_halo,
                                                       mg_schedule_t *out);
+/** A copy to be changed by the functions below. `grown` views belong to the original, which must
+ *  outlive it.
+ *  @return MG_OK, MG_ERR_MEMORY */
+MG_MUST_CHECK mg_status_t mg_schedule_copy(const mg_schedule_t *schedule, mg_schedule_t *copy);
 void mg_schedule_free(mg_schedule_t *schedule);
+
+/** The vector that replaces `vec` if MG_U and MG_TMP change places; and let them do so in all
+ *  sweeps of a schedule. */
+mg_vector_t mg_other_vector(mg_vector_t vec);
+void mg_schedule_exchange_vectors(mg_schedule_t *schedule);
+/** Let a sweep exchange no ghosts of a vector. */
+void mg_schedule_drop_halo(mg_scheduled_sweep_t *sweep, mg_vector_t vec);
+/** Let the first sweep read no iterate: the interpolation replaces it. */
+void mg_schedule_drop_iterate(mg_schedule_t *schedule);
 
 /** Set the smoother of a level: its steps and their schedules.
  *
@@ -57,40 +70,26 @@ bool mg_smooth_fills_ghosts(const mg_level_t *level);
  *  @pre collective over the ranks that hold cells of the level; other ranks return at once */
 MG_MUST_CHECK mg_status_t mg_smooth(mg_level_t *level, bool zero_guess);
 
-/** mg_smooth before the correction from the coarser level. The result is the level's `iterate`,
- *  MG_U or MG_TMP: an odd number of vector swaps needs no copy, since the next smooth swaps back.
- *  Until then, MG_U and MG_TMP are both in use. Collective like mg_smooth. */
-MG_MUST_CHECK mg_status_t mg_pre_smooth(mg_level_t *level, bool zero_guess);
+/** The smooth of a leg (transfer.h).
+ *
+ *  Collective like mg_smooth.
+ *  @param[in] use  what the first and the last sweep do besides: interpolate the first iterate if
+ *      mg_smooth_interpolates, use the residual of the result if mg_smooth_has_residual. Without a
+ *      source, MG_FROM_COARSE reads MG_U and MG_FROM_CORRECTION level->descended
+ *  @param[in] to   vector of the result: MG_U, or level->descended, which needs no copy */
+MG_MUST_CHECK mg_status_t mg_smooth_from(mg_level_t *level, mg_start_t start,
+                                         const mg_resident_use_t *use, mg_vector_t to);
 
-/** Whether the last sweep of a smooth can also compute the residual, as mg_smooth_residual_to and
- *  mg_smooth_norm_begin require. The same on all ranks that hold cells of the level; false on
- *  others. */
-bool mg_smooth_has_residual(const mg_level_t *level, bool zero_guess);
+/** Whether the last sweep of a smooth can also compute the residual. The same on all ranks that
+ *  hold cells of the level; false on others. */
+bool mg_smooth_has_residual(const mg_level_t *level, mg_start_t start);
 
-/** Whether the first sweep of a smooth from a guess can also interpolate that guess
- *  (mg_interpolate_to_smooth in transfer.h). The same on all ranks that hold cells of the level;
- *  false on others. */
+/** Whether the first sweep of a smooth can also interpolate its first iterate, or the correction
+ *  to it. The same on all ranks that hold cells of the level; false on others. */
 bool mg_smooth_interpolates(const mg_level_t *level);
 
 /** Whether a smooth is one resident sweep (backend.h), which reads no ghosts, not even of the
  *  coarser level if it interpolates. False on ranks without cells of the level. */
 bool mg_smooth_is_resident(const mg_level_t *level);
-
-/** mg_pre_smooth, then coarse dst = restricted residual of the iterate, by the last sweep.
- *  @param[in] coarse  view of the coarsened patches (mg_level_coarse_view)
- *  @pre mg_smooth_has_residual */
-MG_MUST_CHECK mg_status_t mg_smooth_residual_to(mg_level_t *level, bool zero_guess,
-                                                const mg_view_t *coarse, mg_vector_t dst);
-
-/** mg_smooth_same_rhs that also reduces the residual of its result to the maximum norm, on the
- *  device. mg_residual_norm_end (ops.h) returns it; no other reduction may run in between.
- *  @pre mg_smooth_has_residual */
-MG_MUST_CHECK mg_status_t mg_smooth_norm_begin(mg_level_t *level);
-
-/** Smooth the level's iterate like mg_smooth(level, false), without exchanging the ghosts of MG_F.
- *  MG_U gets the result.
- *  @pre MG_F is unchanged since this level's last mg_smooth or mg_pre_smooth, so that its ghosts
- * are still valid */
-MG_MUST_CHECK mg_status_t mg_smooth_same_rhs(mg_level_t *level);
 
 #endif

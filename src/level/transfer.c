@@ -46,14 +46,15 @@ mg_status_t mg_restrict(mg_hierarchy_t *h, int l, mg_vector_t src, mg_vector_t d
   return send_to_coarse(fine, dst);
 }
 
-/* The ghosts of the iterate are valid. */
-static mg_status_t residual_restrict(mg_hierarchy_t *h, int l) {
+/* coarse MG_F = mean of the children's MG_F - A x.
+ * @param[in] has_halo  the ghosts of x are valid */
+static mg_status_t residual_restrict(mg_hierarchy_t *h, int l, mg_vector_t x, bool has_halo) {
   mg_level_t *fine = &h->level[l];
   const mg_view_t *view = &fine->store.view;
-  const mg_vector_t x = fine->iterate, residual = x == MG_TMP ? MG_U : MG_TMP;
+  if (fine->comm && !has_halo) MG_TRY(mg_halo(fine, x, false));
   if (!fine->backend->fused.residual_restrict || !fine->plan->halves) {
-    MG_TRY(mg_residual_inside(fine, residual, x, MG_F));
-    return mg_restrict(h, l, residual, MG_F);
+    MG_TRY(mg_residual_inside(fine, mg_other_vector(x), x, MG_F));
+    return mg_restrict(h, l, mg_other_vector(x), MG_F);
   }
   if (fine->comm)
     MG_TIMED(fine, MG_TIME_RESIDUAL,
@@ -63,20 +64,7 @@ static mg_status_t residual_restrict(mg_hierarchy_t *h, int l) {
 }
 
 mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l) {
-  mg_level_t *fine = &h->level[l];
-  if (fine->comm) MG_TRY(mg_halo(fine, fine->iterate, false));
-  return residual_restrict(h, l);
-}
-
-mg_status_t mg_smooth_restrict(mg_hierarchy_t *h, int l, bool zero_guess) {
-  mg_level_t *fine = &h->level[l];
-  if (!mg_smooth_has_residual(fine, zero_guess)) {
-    MG_TRY(mg_pre_smooth(fine, zero_guess));
-    return mg_smooth_fills_ghosts(fine) ? residual_restrict(h, l) : mg_residual_restrict(h, l);
-  }
-  MG_TRY(
-      mg_smooth_residual_to(fine, zero_guess, mg_level_coarse_view(h, l), half_vector(fine, MG_F)));
-  return send_to_coarse(fine, MG_F);
+  return residual_restrict(h, l, MG_U, false);
 }
 
 /* Exchange face values once. Used only in set-up, so the exchange is freed after the run. */
@@ -183,27 +171,34 @@ mg_status_t mg_fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation_t k
   return fill_coarse_ghosts(h, l, kind, false);
 }
 
-static mg_status_t interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add,
-                               bool has_ghosts) {
+/* dst = (add ? dst : 0) + P MG_U of the coarser level. */
+static mg_status_t interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, mg_vector_t dst,
+                               bool add, bool has_ghosts) {
   mg_level_t *fine = &h->level[l];
   MG_TRY(fill_coarse_ghosts(h, l, kind, has_ghosts));
   if (fine->comm)
     MG_TIMED(fine, MG_TIME_INTERPOLATE,
-             fine->backend->interpolate(mg_level_coarse_view(h, l), MG_U, &fine->store.view,
-                                        fine->iterate, kind, add));
+             fine->backend->interpolate(mg_level_coarse_view(h, l), MG_U, &fine->store.view, dst,
+                                        kind, add));
   return MG_OK;
 }
 
 mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add) {
-  return interpolate(h, l, kind, add, false);
+  return interpolate(h, l, kind, MG_U, add, false);
 }
 
-mg_status_t mg_interpolate_to_smooth(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add,
-                                     bool smoothed) {
+/* ---- legs ---- */
+
+/* Interpolate before the smooth, or fill the ghosts that its first sweep reads. It also
+ * interpolates to fine ghosts, from all layers of coarse ones. */
+static mg_status_t begin_leg(mg_hierarchy_t *h, int l, const mg_leg_t *leg,
+                             mg_resident_use_t *use) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
+  const bool add = leg->start == MG_FROM_CORRECTION;
+  if (leg->start < MG_FROM_COARSE) return MG_OK;
   if (!mg_smooth_interpolates(fine))
-    return interpolate(h, l, kind, add, smoothed && mg_smooth_fills_ghosts(coarse));
-  /* The sweep also interpolates to fine ghosts, from all layers of coarse ones. */
+    return interpolate(h, l, leg->kind, add ? fine->descended : MG_U, add,
+                       leg->coarse_is_smoothed && mg_smooth_fills_ghosts(coarse));
   if (fine->has_image)
     MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->scatter, MG_U, MG_U));
   else if (mg_smooth_is_resident(fine) && !mg_smooth_fills_ghosts(fine))
@@ -212,6 +207,27 @@ mg_status_t mg_interpolate_to_smooth(mg_hierarchy_t *h, int l, mg_interpolation_
     MG_TRY(mg_halo_deep(coarse, MG_U));
   else
     MG_TRY(mg_halo(coarse, MG_U, true));
-  fine->pending = (mg_pending_interpolation_t){mg_level_coarse_view(h, l), MG_U, kind, add};
+  use->source = mg_level_coarse_view(h, l);
+  use->src = MG_U;
+  use->kind = leg->kind;
   return MG_OK;
+}
+
+mg_status_t mg_leg_run(mg_hierarchy_t *h, int l, const mg_leg_t *leg) {
+  mg_level_t *level = &h->level[l];
+  mg_resident_use_t use = {.source = NULL};
+  MG_TRY(begin_leg(h, l, leg, &use));
+  if (leg->end == MG_TO_SOLUTION) return mg_smooth_from(level, leg->start, &use, MG_U);
+  use.has_residual = mg_smooth_has_residual(level, leg->start);
+  if (leg->end == MG_TO_NORM) {
+    use.dst = MG_NO_VECTOR;
+    if (level->comm) MG_TRY(level->backend->fused.norm_begin());
+    return mg_smooth_from(level, leg->start, &use, MG_U);
+  }
+  use.coarse = mg_level_coarse_view(h, l);
+  use.dst = half_vector(level, MG_F);
+  MG_TRY(mg_smooth_from(level, leg->start, &use, level->descended));
+  return use.has_residual
+             ? send_to_coarse(level, MG_F)
+             : residual_restrict(h, l, level->descended, mg_smooth_fills_ghosts(level));
 }

@@ -19,13 +19,9 @@ mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle);
 /** coarse dst = mean of 8 cells of fine src. Collective over the ranks of both levels. */
 MG_MUST_CHECK mg_status_t mg_restrict(mg_hierarchy_t *h, int l, mg_vector_t src, mg_vector_t dst);
 
-/** coarse MG_F = mean of 8 cells of MG_F - A x of level l, fused if the backend can. x is the
- *  level's iterate; of MG_U and MG_TMP, the other one may be overwritten. */
+/** coarse MG_F = mean of 8 cells of MG_F - A MG_U of level l, fused if the backend can. Overwrites
+ *  MG_TMP if it cannot. */
 MG_MUST_CHECK mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l);
-
-/** Smooth level l and restrict its residual: mg_pre_smooth and mg_residual_restrict, as one
- *  operation if the backend can. */
-MG_MUST_CHECK mg_status_t mg_smooth_restrict(mg_hierarchy_t *h, int l, bool zero_guess);
 
 /** Restrict the face betas of level l to level l+1, including closing faces but not the halo. */
 MG_MUST_CHECK mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l);
@@ -33,8 +29,7 @@ MG_MUST_CHECK mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l);
 /** Fill the ghosts of the face betas that lie inside the domain. Collective over the level. */
 MG_MUST_CHECK mg_status_t mg_halo_betas(mg_hierarchy_t *h, int l);
 
-/** x of level l = (add ? x : 0) + P MG_U of level l+1, where x is the level's iterate: MG_U except
- *  after mg_pre_smooth.
+/** MG_U of level l = (add ? MG_U : 0) + P MG_U of level l+1.
  *
  *  Fills the coarse ghosts first, at the order of `kind`. */
 MG_MUST_CHECK mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind,
@@ -44,13 +39,31 @@ MG_MUST_CHECK mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolat
  *  ranks of both levels. */
 MG_MUST_CHECK mg_status_t mg_fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation_t kind);
 
-/** mg_interpolate as the input of the next smooth of level l, which must be from a guess and come
- *  before anything else reads the iterate. If the backend can, its first sweep interpolates, and
- *  only coarse ghosts are exchanged here. Collective over the ranks of both levels.
- *  @param[in] smoothed  MG_U of level l+1 is the result of its last smooth, without a residual:
- *      nothing is exchanged if that smooth has filled its ghosts (mg_smooth_fills_ghosts) */
-MG_MUST_CHECK mg_status_t mg_interpolate_to_smooth(mg_hierarchy_t *h, int l,
-                                                   mg_interpolation_t kind, bool add,
-                                                   bool smoothed);
+/** What a leg leaves. */
+typedef enum {
+  MG_TO_SOLUTION, /**< an ascent: MG_U */
+  MG_TO_NORM,     /**< MG_U, and the maximum norm of its residual on the device, which
+                       mg_residual_norm_end (ops.h) returns if no other reduction runs in between.
+                       Only if mg_smooth_has_residual */
+  MG_TO_COARSE    /**< a descent: level->descended, and its restricted residual in MG_F of the next
+                       coarser level */
+} mg_leg_end_t;
+
+/** The part of a cycle between two levels: interpolation, smooth, residual. */
+typedef struct {
+  mg_start_t start;
+  mg_leg_end_t end;
+  mg_interpolation_t kind; /**< of MG_FROM_COARSE and MG_FROM_CORRECTION */
+  bool coarse_is_smoothed; /**< MG_U of the next coarser level is the result of its last leg,
+                                without a norm: its ghosts need no exchange if that smooth has
+                                filled them (mg_smooth_fills_ghosts) */
+} mg_leg_t;
+
+/** Run a leg on level l, in as few operations as the backend can.
+ *
+ *  MG_U and MG_TMP are both in use between a descent and the ascent (MG_FROM_CORRECTION) that ends
+ *  it. Collective over the ranks of level l, and with an interpolation or a restriction of both
+ *  levels. */
+MG_MUST_CHECK mg_status_t mg_leg_run(mg_hierarchy_t *h, int l, const mg_leg_t *leg);
 
 #endif

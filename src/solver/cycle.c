@@ -17,10 +17,10 @@ double mg_divergence_limit(const mg_hierarchy_t *h) {
   return fmax(1e3, 0.1 * fmax(n[0], fmax(n[1], n[2])));
 }
 
-mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, int *diverged) {
+mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, mg_vector_t x, int *diverged) {
   double norm[2];
   if (!diverged || *diverged >= 0) return MG_OK;
-  MG_TRY(mg_residual_norm(&h->level[l], h->level[l].iterate, MG_F, &norm[0]));
+  MG_TRY(mg_residual_norm(&h->level[l], x, MG_F, &norm[0]));
   MG_TRY(mg_max_norm(&h->level[l], MG_F, MG_NO_VECTOR, &norm[1]));
   MG_TRY(mg_comm_max(mg_comm_world(), norm, 2));
   /* Not ">": a NaN has diverged. */
@@ -28,18 +28,11 @@ mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, int *diverged) {
   return MG_OK;
 }
 
-/* Interpolate to level l. The last operation on level l+1 was its post-smooth, or if it is the
- * lowest level, its solver. */
-static mg_status_t interpolate(mg_hierarchy_t *h, int l, int lowest, mg_cycle_t kind, bool add) {
-  const mg_interpolation_t interpolation = mg_interpolation_of(h->params.op, kind);
-  return mg_interpolate_to_smooth(h, l, interpolation, add, l + 1 < lowest);
-}
-
-/* Interpolation, correction, post-smooth. MG_F is unchanged since the pre-smooth, so its ghosts are
- * valid. `with_norm`, here and below: the last sweep also computes the residual norm. */
-static mg_status_t ascend(mg_hierarchy_t *h, int l, int lowest, bool with_norm) {
-  MG_TRY(interpolate(h, l, lowest, MG_CYCLE_V, true));
-  return with_norm ? mg_smooth_norm_begin(&h->level[l]) : mg_smooth_same_rhs(&h->level[l]);
+/* A leg of level l that interpolates. The coarser level ended with its own ascent, or if it is the
+ * lowest level, with its solver. */
+static mg_leg_t interpolating_leg(const mg_hierarchy_t *h, int l, int lowest, mg_cycle_t kind,
+                                  mg_start_t start, mg_leg_end_t end) {
+  return (mg_leg_t){start, end, mg_interpolation_of(h->params.op, kind), l + 1 < lowest};
 }
 
 /* The level that ends the descent: the first one of the coarse cycle (coarse_cycle.h) if there is
@@ -55,7 +48,7 @@ static mg_status_t solve_lowest(mg_hierarchy_t *h, int l, mg_cycle_t cycle, bool
   mg_level_t *level = &h->level[l];
   if (!h->coarse_cycle || diverged) {
     MG_TRY(mg_bottom_solve(level, h->params.bottom, zero_guess));
-    return mg_divergence_check(h, l, diverged);
+    return mg_divergence_check(h, l, MG_U, diverged);
   }
   MG_TIMED(level, MG_TIME_COARSE_CYCLE,
            level->backend->coarse.cycle_run(h->coarse_cycle, l - h->coarse_cycle_first, cycle,
@@ -63,17 +56,23 @@ static mg_status_t solve_lowest(mg_hierarchy_t *h, int l, mg_cycle_t cycle, bool
   return MG_OK;
 }
 
-static mg_status_t v_cycle(mg_hierarchy_t *h, int top, bool zero_guess, bool with_norm,
+/* `first` is the descent of the top level. with_norm: the last sweep also computes the residual
+ * norm. */
+static mg_status_t v_cycle(mg_hierarchy_t *h, int top, const mg_leg_t *first, bool with_norm,
                            int *diverged) {
   const int lowest = lowest_level(h, top, diverged);
+  const mg_leg_t from_zero = {.start = MG_FROM_ZERO, .end = MG_TO_COARSE};
   for (int l = top; l < lowest; l++) {
-    MG_TRY(mg_smooth_restrict(h, l, zero_guess || l > top));
-    MG_TRY(mg_divergence_check(h, l, diverged));
+    MG_TRY(mg_leg_run(h, l, l == top ? first : &from_zero));
+    MG_TRY(mg_divergence_check(h, l, h->level[l].descended, diverged));
   }
-  MG_TRY(solve_lowest(h, lowest, MG_CYCLE_V, zero_guess || lowest > top, diverged));
+  const bool zero_guess = first->start == MG_FROM_ZERO || lowest > top;
+  MG_TRY(solve_lowest(h, lowest, MG_CYCLE_V, zero_guess, diverged));
   for (int l = lowest - 1; l >= top; l--) {
-    MG_TRY(ascend(h, l, lowest, with_norm && l == top));
-    MG_TRY(mg_divergence_check(h, l, diverged));
+    const mg_leg_t ascent = interpolating_leg(h, l, lowest, MG_CYCLE_V, MG_FROM_CORRECTION,
+                                              with_norm && l == top ? MG_TO_NORM : MG_TO_SOLUTION);
+    MG_TRY(mg_leg_run(h, l, &ascent));
+    MG_TRY(mg_divergence_check(h, l, MG_U, diverged));
   }
   return MG_OK;
 }
@@ -84,8 +83,9 @@ static mg_status_t f_cycle(mg_hierarchy_t *h, int top, bool with_norm, int *dive
     MG_TRY(mg_restrict(h, l, MG_F, MG_F));
   MG_TRY(solve_lowest(h, lowest, MG_CYCLE_F, true, diverged));
   for (int l = lowest - 1; l >= top; l--) {
-    MG_TRY(interpolate(h, l, lowest, MG_CYCLE_F, false));
-    MG_TRY(v_cycle(h, l, false, with_norm && l == top, diverged));
+    const mg_leg_t first =
+        interpolating_leg(h, l, lowest, MG_CYCLE_F, MG_FROM_COARSE, MG_TO_COARSE);
+    MG_TRY(v_cycle(h, l, &first, with_norm && l == top, diverged));
   }
   return MG_OK;
 }
@@ -98,7 +98,8 @@ static bool ends_with_smooth(const mg_hierarchy_t *h, int top, mg_cycle_kind_t k
 
 /* Whether the last sweep of a cycle also computes the residual norm. */
 static bool ends_with_norm(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kind) {
-  return ends_with_smooth(h, top, kind) && mg_smooth_has_residual(&h->level[top], false);
+  return ends_with_smooth(h, top, kind) &&
+         mg_smooth_has_residual(&h->level[top], MG_FROM_CORRECTION);
 }
 
 mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, double *norm) {
@@ -116,7 +117,9 @@ mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t k
   const bool with_norm = !diverged && ends_with_norm(h, top, kind);
   if (kind == MG_KIND_FIRST && h->params.cycle == MG_CYCLE_F)
     return f_cycle(h, top, with_norm, diverged);
-  return v_cycle(h, top, kind != MG_KIND_NEXT, with_norm, diverged);
+  const mg_leg_t first = {.start = kind == MG_KIND_NEXT ? MG_FROM_GUESS : MG_FROM_ZERO,
+                          .end = MG_TO_COARSE};
+  return v_cycle(h, top, &first, with_norm, diverged);
 }
 
 mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged) {

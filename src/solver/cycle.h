@@ -69,10 +69,11 @@ MG_MUST_CHECK mg_status_t mg_mixed_residual(mg_hierarchy_t *h, int top, double *
 /** Residual norm, as a multiple of max |f|, above which a solve has diverged. */
 double mg_divergence_limit(const mg_hierarchy_t *h);
 
-/** Check the residual of level l.
+/** Check the residual of level l, MG_F - A x.
  *  @param[in,out] diverged  NULL: no check. Set to l if it is -1 and the residual exceeds the limit
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, int *diverged);
+MG_MUST_CHECK mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, mg_vector_t x,
+                                              int *diverged);
 
 static inline bool mg_uses_cg(const mg_hierarchy_t *h) {
   return h->params.krylov == MG_KRYLOV_CG;

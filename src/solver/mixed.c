@@ -87,7 +87,7 @@ static mg_status_t raise_correction(mg_hierarchy_t *h, int l, bool add) {
 static mg_status_t correct(mg_hierarchy_t *h, int l, bool add, int *diverged) {
   MG_TRY(mg_cycle_by_operations(h->low, l, MG_KIND_PRECONDITION, diverged));
   MG_TRY(raise_correction(h, l, add));
-  return mg_divergence_check(h, l, diverged);
+  return mg_divergence_check(h, l, MG_U, diverged);
 }
 
 /* A V-cycle from zero, where the residual is f. */
@@ -140,7 +140,7 @@ static mg_status_t correct_deferred(mg_hierarchy_t *h, int l, bool with_norm, in
   if (with_norm)
     return mg_correct_guess_norm(level, low, &guess, scale, h->keeps_residual ? h->low_scale : 0.0);
   MG_TRY(mg_correct_guess(level, low, &guess, scale));
-  return mg_divergence_check(h, l, diverged);
+  return mg_divergence_check(h, l, MG_U, diverged);
 }
 
 static mg_status_t correct_stored(mg_hierarchy_t *h, int l, int *diverged) {

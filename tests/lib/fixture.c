@@ -3,6 +3,9 @@
 #include "formulas/smoother.h"
 #include "formulas/smoother_steps.h"
 #include "io/input.h"
+#include "level/ops.h"
+#include "level/smooth.h"
+#include "level/transfer.h"
 #include <stdlib.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -394,6 +397,16 @@ double field_distance(const double *x, const double *y, int64_t n) {
   double norm = 0.0;
   for (int64_t c = 0; c < n; c++)
     norm = worst_of(norm, fabs(x[c] - y[c]));
+  return norm;
+}
+
+double ascent_norm(mg_hierarchy_t *h, int l, mg_interpolation_t kind) {
+  mg_level_t *level = &h->level[l];
+  const bool fused = mg_smooth_has_residual(level, MG_FROM_CORRECTION);
+  double norm;
+  MUST(mg_leg_run(
+      h, l, &(mg_leg_t){MG_FROM_CORRECTION, fused ? MG_TO_NORM : MG_TO_SOLUTION, kind, false}));
+  MUST(fused ? mg_residual_norm_end(level, &norm) : mg_residual_norm(level, MG_U, MG_F, &norm));
   return norm;
 }
 

@@ -109,6 +109,10 @@ static inline double worst_of(double worst, double x) {
 double field_norm(const double *x, int64_t n);
 double field_distance(const double *x, const double *y, int64_t n);
 
+/** Correct and smooth level l, as an ascent does.
+ *  @return max |f - A u| of the result, by the last sweep where it can compute it */
+double ascent_norm(mg_hierarchy_t *h, int l, mg_interpolation_t kind);
+
 /** Dot product in long double: the error of the summation is far below that of its terms. */
 double field_dot(const double *x, const double *y, int64_t n);
 

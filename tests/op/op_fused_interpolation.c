@@ -29,25 +29,23 @@ static double *get(mg_hierarchy_t *h, int l, mg_vector_t vec) {
   return field_get(level, MG_U);
 }
 
-/* Interpolate random values of the coarser level. All its ghosts are invalid before. */
-static void interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add,
-                        uint64_t seed) {
-  mg_hierarchy_t *cells = h->low ? h->low : h;
-  MUST(mg_fill(&cells->level[l + 1], MG_U, NAN));
+/* Random values of the coarser level. All its ghosts are invalid before. */
+static void put_coarse(mg_hierarchy_t *h, int l, uint64_t seed) {
+  MUST(mg_fill(&(h->low ? h->low : h)->level[l + 1], MG_U, NAN));
   put(h, l + 1, MG_U, field_random(mg_volume(h->level[l + 1].store.view.n), seed));
-  MUST(mg_interpolate_to_smooth(cells, l, kind, add, false));
 }
 
-/* Pre-smooth, correction, post-smooth.
- * @return the iterate */
+/* Smooth, correction, smooth. */
 static double *run_correction(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool zero_guess) {
-  mg_level_t *level = h->low ? &h->low->level[l] : &h->level[l];
+  mg_hierarchy_t *smoothed = h->low ? h->low : h;
+  mg_level_t *level = &smoothed->level[l];
   const int64_t cells = mg_volume(level->store.view.n);
   put(h, l, MG_F, field_random(cells, 40));
   put(h, l, MG_U, field_random(cells, 41));
-  MUST(mg_pre_smooth(level, zero_guess));
-  interpolate(h, l, kind, true, 42);
-  MUST(mg_smooth_same_rhs(level));
+  MUST(mg_smooth_from(level, zero_guess ? MG_FROM_ZERO : MG_FROM_GUESS,
+                      &(mg_resident_use_t){.source = NULL}, level->descended));
+  put_coarse(h, l, 42);
+  MUST(mg_leg_run(smoothed, l, &(mg_leg_t){.start = MG_FROM_CORRECTION, .kind = kind}));
   return get(h, l, MG_U);
 }
 
@@ -63,17 +61,12 @@ static results_t run_solution(mg_hierarchy_t *h, int l, mg_interpolation_t kind)
   results_t r = {.norm = 0.0};
   put(h, l, MG_F, field_random(mg_volume(level->store.view.n), 50));
   MUST(mg_fill(level, MG_U, NAN));
-  interpolate(h, l, kind, false, 51);
-  MUST(mg_smooth_restrict(cells, l, false));
+  put_coarse(h, l, 51);
+  MUST(mg_leg_run(cells, l,
+                  &(mg_leg_t){.start = MG_FROM_COARSE, .end = MG_TO_COARSE, .kind = kind}));
   r.coarse_f = get(h, l + 1, MG_F);
-  interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), true, 52);
-  if (mg_smooth_has_residual(level, false)) {
-    MUST(mg_smooth_norm_begin(level));
-    MUST(mg_residual_norm_end(level, &r.norm));
-  } else {
-    MUST(mg_smooth_same_rhs(level));
-    MUST(mg_residual_norm(level, MG_U, MG_F, &r.norm));
-  }
+  put_coarse(h, l, 52);
+  r.norm = ascent_norm(cells, l, mg_interpolation_of(h->params.op, MG_CYCLE_V));
   r.x = get(h, l, MG_U);
   return r;
 }

@@ -39,32 +39,33 @@ static int64_t values_with_ghosts(const mg_patch_t *p) {
 }
 
 /* An exchange changes no bit of the cells and the first layer of ghosts. */
-static void check_ghosts(mg_level_t *level) {
+static void check_ghosts(mg_level_t *level, mg_vector_t vec) {
   const mg_view_t *v = mg_level_view(level);
   double *before[64];
   CHECK(v->n_patches <= 64);
   for (int q = 0; q < v->n_patches; q++)
-    before[q] = patch_get(level, q, level->iterate, 1);
-  MUST(mg_halo(level, level->iterate, true));
+    before[q] = patch_get(level, q, vec, 1);
+  MUST(mg_halo(level, vec, true));
   for (int q = 0; q < v->n_patches; q++) {
-    const double *after = patch_get(level, q, level->iterate, 1);
+    const double *after = patch_get(level, q, vec, 1);
     CHECK(memcmp(before[q], after, (size_t)values_with_ghosts(&v->patch[q]) * sizeof *after) == 0);
   }
 }
+
+static const mg_resident_use_t nothing = {.source = NULL};
 
 static void check_smooths(mg_level_t *level) {
   const int64_t once = count_exchange(level);
   for (int zero = 0; zero < 2; zero++) {
     start(level, zero);
     int64_t before = n_messages(level);
-    MUST(mg_pre_smooth(level, zero));
+    MUST(mg_smooth_from(level, zero ? MG_FROM_ZERO : MG_FROM_GUESS, &nothing, level->descended));
     CHECK_INT(n_messages(level) - before, zero ? once : 2 * once);
-    check_ghosts(level);
+    check_ghosts(level, level->descended);
     before = n_messages(level);
-    MUST(mg_smooth_same_rhs(level));
+    MUST(mg_smooth_from(level, MG_FROM_CORRECTION, &nothing, MG_U));
     CHECK_INT(n_messages(level) - before, once);
-    CHECK_INT(level->iterate, MG_U);
-    check_ghosts(level);
+    check_ghosts(level, MG_U);
   }
 }
 
@@ -75,14 +76,14 @@ static void check_interpolation(mg_hierarchy_t *h, int l, mg_interpolation_t kin
   const int64_t cells = mg_volume(fine->store.view.n);
   double *x[2];
   MUST(mg_smoother_set(fine, &h->params, fine->lambda_max, 1));
+  start(fine, true);
   start(coarse, true);
-  MUST(mg_pre_smooth(coarse, true));
-  MUST(mg_smooth_same_rhs(coarse));
+  MUST(mg_smooth(coarse, true));
   for (int exchanged = 0; exchanged < 2; exchanged++) {
     const int64_t before = n_messages(coarse);
-    fine->iterate = MG_U;
-    MUST(exchanged ? mg_interpolate(h, l, kind, false)
-                   : mg_interpolate_to_smooth(h, l, kind, false, true));
+    MUST(mg_leg_run(
+        h, l,
+        &(mg_leg_t){.start = MG_FROM_COARSE, .kind = kind, .coarse_is_smoothed = !exchanged}));
     if (!exchanged && !fine->has_image) CHECK_INT(n_messages(coarse), before);
     x[exchanged] = field_get(fine, MG_U);
   }

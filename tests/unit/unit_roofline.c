@@ -49,7 +49,7 @@ static mg_status_t do_nearly_right(mg_hierarchy_t *h, roofline_kind_t kind, doub
 /* The same for the smoothed iterate. */
 static mg_status_t do_iterate_amiss(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
   MG_TRY(roofline_run(h, kind, number));
-  nudge_last(&h->level[0], h->level[0].iterate, false);
+  nudge_last(&h->level[0], roofline_smoothed(&h->level[0], kind), false);
   return MG_OK;
 }
 
