@@ -29,7 +29,7 @@ typedef struct {
 MG_INLINE row_t row_at(const mg_view_t *v, const mg_patch_t *p, const mg_cpu_step_t *job, int j,
                        int k) {
   const ptrdiff_t at = j * p->jstride + k * p->kstride;
-  const mg_real_t wall = mg_wall_weight(job->order);
+  const mg_real_t wall = mg_wall_weight(job->order.along[0]);
   const mg_update_t *u = &job->u;
   return (row_t){.f = p->vec[MG_F] + at,
                  .dinv = p->vec[MG_DINV] ? p->vec[MG_DINV] + at : NULL,
@@ -232,7 +232,7 @@ void mg_cpu_step_strip(const mg_view_t *v, int patch, int k, int j0, int j1, voi
 }
 
 mg_cpu_step_t mg_cpu_step_of(const mg_view_t *v, const mg_sweep_t *sweep) {
-  mg_cpu_step_t step = {.u = mg_update_of(sweep), .order = mg_operator_order(v)};
+  mg_cpu_step_t step = {.u = mg_update_of(sweep), .order = mg_operator_orders(v)};
   step.rows = choose_rows(v, &step.u);
   return step;
 }

@@ -177,7 +177,8 @@ template <bool colored, bool varies> struct mg_fv4_block_t {
   template <mg_interpolation_t kind>
   __device__ __forceinline__ void interpolate(int l, const mg_cuda_patch_t *coarse,
                                               const mg_fv4_place_t &place, bool add) {
-    fill_all_ghosts(coarse, place, mg_wall_order(&coarse->v, kind == MG_INTERPOLATE_V4 ? 4 : 2));
+    fill_all_ghosts(coarse, place,
+                    mg_wall_orders(&coarse->v, kind == MG_INTERPOLATE_V4 ? 4 : 2).along[0]);
     if (!mine(l)) return;
     const mg_real_t *x = half(place, place.result) + 2 * (1 + MG_FV4_JS + place.ks) + cell.i / 2 +
                          MG_FV4_JS * (cell.j / 2) + place.ks * (cell.k / 2);

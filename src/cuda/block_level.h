@@ -240,7 +240,7 @@ struct mg_block_level_t {
         *mg_cell(p, x, at[0], at[1], at[2]) =
             *mg_cell(p, x, (at[0] + n) % n, (at[1] + n) % n, (at[2] + n) % n);
       else
-        mg_wall_fill(p, x, at, l->order);
+        mg_wall_fill(p, x, at, l->order.along[0]);
     }
     __syncthreads();
   }
@@ -340,8 +340,8 @@ struct mg_block_level_t {
   /** MG_U = (add ? MG_U : 0) + P (MG_U of the coarser level), by V2 or V4. */
   template <mg_interpolation_t kind, bool add>
   __device__ void interpolate(const mg_block_level_t &coarse) const {
-    const int order = mg_wall_order(&coarse.l->v, kind == MG_INTERPOLATE_V4 ? 4 : 2);
-    if (coarse.l->v.periodic || !mg_can_fold_walls(kind)) coarse.fill_ghosts(MG_U, order);
+    const mg_wall_orders_t order = mg_wall_orders(&coarse.l->v, kind == MG_INTERPOLATE_V4 ? 4 : 2);
+    if (coarse.l->v.periodic || !mg_can_fold_walls(kind)) coarse.fill_ghosts(MG_U, order.along[0]);
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
       const int3 i = coarse.cell(c);

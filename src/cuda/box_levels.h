@@ -24,8 +24,9 @@ struct mg_box_level_t : mg_block_level_t {
       : mg_block_level_t(level, shared) {}
 
   /** The ghost of x at the indices `at`: the copy of a cell in periodic directions, the formula of
-   *  the given order outside walls, as tensor products: i innermost, then j and k. */
-  __device__ __forceinline__ mg_real_t ghost(const mg_real_t *x, const int at[3], int order) const {
+   *  the given orders outside walls, as tensor products: i innermost, then j and k. */
+  __device__ __forceinline__ mg_real_t ghost(const mg_real_t *x, const int at[3],
+                                             const mg_wall_orders_t &order) const {
     const mg_patch_t *p = &l->p;
     const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
     mg_wall_t kind[3];
@@ -46,11 +47,11 @@ struct mg_box_level_t : mg_block_level_t {
 #pragma unroll
       for (int j = 0; j < 2; j++) {
         const mg_real_t *from = x + j * in[1] + k * in[2];
-        line[j] = inside_or_ghost(kind[0], order, from[0], from[in[0]]);
+        line[j] = inside_or_ghost(kind[0], order.along[0], from[0], from[in[0]]);
       }
-      plane[k] = inside_or_ghost(kind[1], order, line[0], line[1]);
+      plane[k] = inside_or_ghost(kind[1], order.along[1], line[0], line[1]);
     }
-    return inside_or_ghost(kind[2], order, plane[0], plane[1]);
+    return inside_or_ghost(kind[2], order.along[2], plane[0], plane[1]);
   }
 
   __device__ __forceinline__ static mg_real_t inside_or_ghost(mg_wall_t kind, int order,
@@ -59,7 +60,7 @@ struct mg_box_level_t : mg_block_level_t {
   }
 
   /** Fill one layer of ghosts of MG_U. */
-  __device__ void fill_layer(int order) const {
+  __device__ void fill_layer(const mg_wall_orders_t &order) const {
     const mg_divisor_t w(row.n + 2), h(column.n + 2);
     const int all = w.n * h.n * (l->p.n[2] + 2);
 #pragma unroll 1
@@ -126,7 +127,7 @@ template <bool colored, bool varies> struct mg_box_levels_t {
     const mg_box_level_t cells = level(l), coarse = level(l + 1);
     const mg_interpolation_t kind = add ? args->v : args->f;
     if (kind != MG_INTERPOLATE_P0)
-      coarse.fill_layer(mg_wall_order(&coarse.l->v, kind == MG_INTERPOLATE_V2 ? 2 : 1));
+      coarse.fill_layer(mg_wall_orders(&coarse.l->v, kind == MG_INTERPOLATE_V2 ? 2 : 1));
     const mg_block_pair_t pair = cells.pair();
     const mg_real2_t zero = {0.0, 0.0}, old = add ? cells.load(MG_U, pair) : zero;
     mg_real_t u[2] = {old.x, old.y};

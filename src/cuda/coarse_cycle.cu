@@ -59,7 +59,7 @@ static bool fits_in_registers(const mg_coarse_cycle_job_t *job) {
   const mg_view_t *last = job->level[job->n_levels - 1].view;
   return job->n_levels <= MG_FV4_BLOCK_LEVELS && job->level[0].view->n[0] <= MG_FV4_BLOCK_SIDE &&
          last->n[0] <= MG_FV4_BLOCK_BOTTOM_SIDE && mg_brick_width(last) == last->n[0] &&
-         mg_operator_order(last) == 2 && job->bottom != MG_BOTTOM_SMOOTHER;
+         mg_operator_orders(last).along[0] == 2 && job->bottom != MG_BOTTOM_SMOOTHER;
 }
 
 static kernel_t box_kernel_for(const mg_coarse_cycle_job_t *job) {

@@ -121,12 +121,12 @@ static __host__ __device__ __forceinline__ mg_real2_t mg_make_real2(mg_real_t x,
 struct mg_cuda_patch_t {
   mg_view_t v; /**< v.patch is NULL: the array of patches is in host memory */
   mg_patch_t p;
-  int order;     /**< order of the operator's wall formula */
-  bool singular; /**< mg_is_singular(&v) */
+  mg_wall_orders_t order; /**< orders of the operator's wall formula */
+  bool singular;          /**< mg_is_singular(&v) */
 };
 
 inline mg_cuda_patch_t mg_cuda_patch(const mg_view_t *v, int q) {
-  mg_cuda_patch_t l = {*v, v->patch[q], mg_operator_order(v), mg_is_singular(v)};
+  mg_cuda_patch_t l = {*v, v->patch[q], mg_operator_orders(v), mg_is_singular(v)};
   l.v.patch = nullptr;
   return l;
 }
@@ -167,7 +167,7 @@ static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t 
   mg_places7_t s;
 #pragma unroll
   for (int d = 0; d < 3; d++) {
-    const int inward = l->order == 1 ? 0 : stride[d];
+    const int inward = l->order.along[d] == 1 ? 0 : stride[d];
     s.wall_low[d] = p->wall[d][0] && at[d] == 0;
     s.wall_high[d] = p->wall[d][1] && at[d] == p->n[d] - 1;
     s.low[d] = s.wall_low[d] ? inward : -stride[d];
@@ -185,14 +185,14 @@ static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t 
 
 /** Values of a stencil. All walls have the Dirichlet formula: see walls.h. */
 static __device__ __forceinline__ mg_values7_t mg_values7(const mg_places7_t &s, const mg_real_t *x,
-                                                          int order) {
+                                                          const mg_wall_orders_t &order) {
   mg_values7_t v;
   v.c = x[0];
 #pragma unroll
   for (int d = 0; d < 3; d++) {
     const mg_real_t low = x[s.low[d]], high = x[s.high[d]];
-    v.low[d] = s.wall_low[d] ? mg_ghost(MG_WALL_DIRICHLET, order, v.c, low) : low;
-    v.high[d] = s.wall_high[d] ? mg_ghost(MG_WALL_DIRICHLET, order, v.c, high) : high;
+    v.low[d] = s.wall_low[d] ? mg_ghost(MG_WALL_DIRICHLET, order.along[d], v.c, low) : low;
+    v.high[d] = s.wall_high[d] ? mg_ghost(MG_WALL_DIRICHLET, order.along[d], v.c, high) : high;
   }
   return v;
 }

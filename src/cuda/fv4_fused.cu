@@ -283,7 +283,7 @@ mg_tiling_t tiling_of(const mg_patch_t &p) {
 bool patches_fit(const mg_view_t *v) {
   const int layers = mg_layers_of_steps(v->radius, MG_MAX_STEPS_PER_PASS_FV4);
   const int tile[3] = {OUT_I, OUT_J, 0}; /* has a wall on one side at most */
-  bool fit = mg_operator_order(v) == 4;
+  bool fit = mg_operator_orders(v).along[0] == 4;
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++) {
       const mg_patch_t &p = v->patch[q];

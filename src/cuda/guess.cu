@@ -36,7 +36,7 @@ struct job_t {
   mg_patch_t coarse, low;
   mg_vector_t src, e, dst, f, r; /* r < 0: only the norm of the residual is needed */
   double scale, r_scale;         /* of e and r */
-  int order;                     /* of the wall formula of the interpolation */
+  mg_wall_orders_t order;        /* of the wall formula of the interpolation */
   bool folds;                    /* ghosts of src outside walls are computed, not read */
   int tiles;                     /* along i */
   unsigned long long *maximum;
@@ -249,7 +249,7 @@ job_t job_of(const mg_view_t *v, const mg_guess_t *guess, const mg_view_t *low) 
   job.coarse = guess->coarse->patch[0];
   job.low = low->patch[0];
   job.src = guess->src;
-  job.order = mg_wall_order(guess->coarse, guess->kind == MG_INTERPOLATE_V2 ? 2 : 1);
+  job.order = mg_wall_orders(guess->coarse, guess->kind == MG_INTERPOLATE_V2 ? 2 : 1);
   job.folds = mg_cuda_folds_walls(guess->coarse, guess->kind);
   job.maximum = mg_cuda.reduction;
   return job;

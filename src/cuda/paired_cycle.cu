@@ -96,8 +96,8 @@ static mg_paired_level_t level_of(const mg_view_t *v, mg_interpolation_t kind,
   l.by_half = mg_magic_of(l.n > 1 ? l.n / 2 : 1);
   l.by_n = mg_magic_of(l.n);
   l.by_padded = mg_magic_of(l.n + 2);
-  l.order = mg_operator_order(v);
-  l.ghost_order = mg_wall_order(v, kind == MG_INTERPOLATE_V2 ? 2 : 1);
+  l.order = mg_operator_orders(v).along[0];
+  l.ghost_order = mg_wall_orders(v, kind == MG_INTERPOLATE_V2 ? 2 : 1).along[0];
   l.periodic = v->periodic;
   l.a = MG_REAL(v->a);
   l.b_h2 = MG_REAL(v->b_h2);

@@ -139,7 +139,7 @@ job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_
   job.u_jstride = p.jstride;
   job.u_kstride = p.kstride;
   job.kind = use->kind;
-  job.u_order = mg_wall_order(use->source, use->kind == MG_INTERPOLATE_V2 ? 2 : 1);
+  job.u_order = mg_wall_orders(use->source, use->kind == MG_INTERPOLATE_V2 ? 2 : 1).along[0];
   return job;
 }
 } // namespace

@@ -256,7 +256,7 @@ bool allow_shared(const mg_view_t *v) {
 
 bool can_reside(const mg_view_t *v, int n) {
   mg_fv4_tiles_t tiles;
-  return may_reside(v, n) && mg_operator_order(v) == 4 && choose_tiles(v, &tiles) &&
+  return may_reside(v, n) && mg_operator_orders(v).along[0] == 4 && choose_tiles(v, &tiles) &&
          allow_shared(v);
 }
 

@@ -74,8 +74,8 @@ mg_status_t mg_cuda_set_wall(const mg_view_t *v, int d, int side, const mg_condi
     if (p.wall[d][side] == MG_WALL_NONE) continue;
     const dim3 grid =
         mg_cuda_grid(d == 0 ? 1 : p.n[0], d == 1 ? 1 : p.n[1], d == 2 ? 1 : p.n[2], block_shape);
-    set_wall<<<grid, block_shape, 0, mg_cuda.stream>>>(p, v->alpha_varies, d, side, *condition,
-                                                       mg_operator_order(v), width, values);
+    set_wall<<<grid, block_shape, 0, mg_cuda.stream>>>(
+        p, v->alpha_varies, d, side, *condition, mg_operator_orders(v).along[d], width, values);
     MG_CUDA_LAUNCHED("set_wall");
   }
   return MG_OK;
@@ -265,7 +265,7 @@ static __global__ void __launch_bounds__(256)
                      (int)(blockIdx.y * blockDim.y + threadIdx.y), (int)blockIdx.z};
   mg_real_t bound = 0.0;
   if (at[0] < l.p.n[0] && at[1] < l.p.n[1] && mg_row_is_interior(&l.v, &l.p, at))
-    bound = store_dinv(l, l1, at, mg_row_sums_fv4(&l.v, &l.p, l.order, at, true));
+    bound = store_dinv(l, l1, at, mg_row_sums_fv4(&l.v, &l.p, l.order.along[0], at, true));
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 
@@ -288,7 +288,7 @@ static __global__ void __launch_bounds__(256)
     mine = mine && (all || e >= d || (cell >= 2 && cell < l.v.n[e] - 2));
   }
   mg_real_t bound = 0.0;
-  if (mine) bound = store_dinv(l, l1, at, mg_row_sums_fv4(&l.v, &l.p, l.order, at, false));
+  if (mine) bound = store_dinv(l, l1, at, mg_row_sums_fv4(&l.v, &l.p, l.order.along[0], at, false));
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 

@@ -50,7 +50,7 @@ static __global__ void wall_ghosts_kernel(mg_patch_t p, mg_vector_t vec, int ord
 /* One direction after the other: the lines of later directions include the ghosts of earlier ones,
  * so edges and corners become tensor products. */
 mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int order) {
-  order = mg_wall_order(v, order);
+  const mg_wall_orders_t used = mg_wall_orders(v, order);
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++) {
       const mg_patch_t &p = v->patch[q];
@@ -62,7 +62,7 @@ mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int or
         n[e] = p.n[t] + (p.wall[t][1] && !already_filled ? 0 : v->radius) - first[e];
         e++;
       }
-      MG_TRY(launch("fill_wall_ghosts", n, wall_ghosts_kernel, p, vec, order, d,
+      MG_TRY(launch("fill_wall_ghosts", n, wall_ghosts_kernel, p, vec, used.along[d], d,
                     make_int3(first[0], first[1], 0), make_int3(n[0], n[1], n[2])));
     }
   return MG_OK;

@@ -20,16 +20,16 @@ typedef struct {
  *
  *  The quadratic wall formula adds half of the wall face's beta to the weight of the neighbor
  *  opposite the wall. */
-MG_SHARED mg_row_sums_t mg_row_sums_7(const mg_view_t *v, const mg_patch_t *p, int order,
-                                      const int at[3]) {
+MG_SHARED mg_row_sums_t mg_row_sums_7(const mg_view_t *v, const mg_patch_t *p,
+                                      mg_wall_orders_t order, const int at[3]) {
   const mg_real_t *bi = mg_cell(p, MG_BETA_I, at[0], at[1], at[2]),
                   *bj = mg_cell(p, MG_BETA_J, at[0], at[1], at[2]),
                   *bk = mg_cell(p, MG_BETA_K, at[0], at[1], at[2]);
   const mg_face_weights_t w = mg_face_weights(p, order, at[0], at[1], at[2]);
   const mg_real_t low[3] = {bi[0], bj[0], bk[0]}, high[3] = {bi[1], bj[p->jstride], bk[p->kstride]};
-  const mg_real_t at_wall = mg_wall_off_diagonal(order);
   mg_real_t off = 0.0;
   for (int d = 0; d < 3; d++) {
+    const mg_real_t at_wall = mg_wall_off_diagonal(order.along[d]);
     off += low[d] * (w.low[d] == MG_REAL(1.0) ? MG_REAL(1.0) : at_wall);
     off += high[d] * (w.high[d] == MG_REAL(1.0) ? MG_REAL(1.0) : at_wall);
   }

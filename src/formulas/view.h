@@ -29,8 +29,8 @@ typedef struct {
   mg_patch_t *patch;
   int n_patches;
   int32_t n[3];      /**< cells of the whole level */
-  int32_t box_dim;   /**< cells per side of a box; boundary formulas fall back if it is small */
-  bool general;      /**< of any size; patches begin at any even cell */
+  int32_t box_dim;   /**< cells per side of a box; wall formulas fall back if it is small */
+  bool general;      /**< of any size; patches begin at any even cell; see mg_wall_orders */
   int radius;        /**< ghost layers that the operator reads */
   int ghost_layers;  /**< allocated ghost layers; more than `radius` if sweeps are fused */
   int wall_layers;   /**< allocated ghost layers outside walls */

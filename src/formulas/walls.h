@@ -25,6 +25,11 @@
 #define MG_WALL_QUARTIC_SECOND(divisor)                                                            \
   { -505.0 / (divisor), 335.0 / (divisor), -145.0 / (divisor), 27.0 / (divisor) }
 
+/** Order of a wall formula along each direction. */
+typedef struct {
+  int along[3];
+} mg_wall_orders_t;
+
 /** Ghost next to a wall, by the formula of order 1 or 2. */
 MG_INLINE mg_real_t mg_ghost(mg_wall_t kind, int order, mg_real_t x1, mg_real_t x2) {
   const mg_real_t linear[] = MG_WALL_LINEAR, quadratic[] = MG_WALL_QUADRATIC;
@@ -74,25 +79,35 @@ MG_INLINE mg_wall_share_t mg_wall_share(const mg_condition_t *c, int order, doub
   return s;
 }
 
-/** Order actually used for a wall formula: narrow boxes fall back to a lower order. */
-MG_INLINE int mg_wall_order(const mg_view_t *v, int order) {
-  if (order == 4 && v->box_dim < 4) order = 2;
-  if (order == 2 && v->box_dim < 2) order = 1;
-  return order;
+/** Orders actually used for a wall formula. Narrow boxes fall back to a lower order. On a general
+ *  level, each direction depends on its own number of cells; elsewhere the orders are equal. */
+MG_INLINE mg_wall_orders_t mg_wall_orders(const mg_view_t *v, int order) {
+  mg_wall_orders_t used;
+  for (int d = 0; d < 3; d++) {
+    const int cells = v->general ? v->n[d] : v->box_dim;
+    used.along[d] = cells >= order ? order : cells >= 2 ? 2 : 1;
+  }
+  return used;
 }
 
-/** Wall formula order of the operator: 1 for 7pt, 2 for fv2, 4 for fv4. */
+/** Wall formula order of the operator in wide boxes: 1 for 7pt, 2 for fv2, 4 for fv4. */
 MG_INLINE int mg_operator_order(const mg_view_t *v) {
-  return mg_wall_order(v, v->op == MG_OPERATOR_FV4 ? 4 : v->op == MG_OPERATOR_FV2 ? 2 : 1);
+  return v->op == MG_OPERATOR_FV4 ? 4 : v->op == MG_OPERATOR_FV2 ? 2 : 1;
+}
+
+/** Orders actually used for the operator's wall formula. */
+MG_INLINE mg_wall_orders_t mg_operator_orders(const mg_view_t *v) {
+  return mg_wall_orders(v, mg_operator_order(v));
 }
 
 /** Face weights of a cell in the diagonal of the 7-point operators. Use i = -1 for a cell that is
  *  neither the first nor the last of its row. */
-MG_INLINE mg_face_weights_t mg_face_weights(const mg_patch_t *p, int order, int i, int j, int k) {
-  const mg_real_t wall = mg_wall_weight(order);
+MG_INLINE mg_face_weights_t mg_face_weights(const mg_patch_t *p, mg_wall_orders_t order, int i,
+                                            int j, int k) {
   const int at[3] = {i, j, k};
   mg_face_weights_t w;
   for (int d = 0; d < 3; d++) {
+    const mg_real_t wall = mg_wall_weight(order.along[d]);
     w.low[d] = p->wall[d][0] && at[d] == 0 ? wall : MG_REAL(1.0);
     w.high[d] = p->wall[d][1] && at[d] == p->n[d] - 1 ? wall : MG_REAL(1.0);
   }

@@ -154,8 +154,7 @@ static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_level_plan_t *plan
                             int wall_layers) {
   const mg_layout_t *layout = &plan->layout;
   const double n = layout->n[0];
-  mg_view_t v = {.box_dim =
-                     layout->general ? mg_plan_wall_dim(&h->params, layout) : layout->box_dim,
+  mg_view_t v = {.box_dim = layout->box_dim,
                  .general = layout->general,
                  .radius = h->plan.radius,
                  .ghost_layers = layers,

@@ -140,14 +140,6 @@ static int64_t largest_boxes_per_rank(int log2_box_dim, int64_t boxes_per_rank, 
   return good;
 }
 
-int32_t mg_plan_wall_dim(const mg_params_t *params, const mg_layout_t *layout) {
-  int32_t least = INT32_MAX;
-  for (int d = 0; d < 3; d++)
-    if (params->wall[d][0] == MG_WALL_DIRICHLET || params->wall[d][1] == MG_WALL_DIRICHLET)
-      least = layout->n[d] < least ? layout->n[d] : least;
-  return least;
-}
-
 bool mg_plan_has_dirichlet_wall(const mg_params_t *params) {
   return params->boundary != MG_BOUNDARY_PERIODIC && mg_has_wall(params->wall, MG_WALL_DIRICHLET);
 }

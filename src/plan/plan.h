@@ -184,10 +184,6 @@ double mg_plan_position(const mg_level_plan_t *level, const mg_params_t *params,
 /** Whether all cells of level l have the widths h. */
 bool mg_plan_is_even(const mg_level_plan_t *level, const mg_params_t *params, int l);
 
-/** Least number of cells in a direction between two sides of which one is a Dirichlet wall. It
- *  limits the order of wall formulas of a general layout. */
-int32_t mg_plan_wall_dim(const mg_params_t *params, const mg_layout_t *layout);
-
 /** True if u is given on a wall. Otherwise A of a single cell could be 0. */
 bool mg_plan_has_dirichlet_wall(const mg_params_t *params);
 

@@ -290,13 +290,10 @@ def case_of_files(rng: random.Random) -> list[str]:
 # --- the matrix -----------------------------------------------------------------------------------
 
 
-def ghost_weights(domain: Domain) -> tuple[float, float]:
-    """Weights of the first and the second cell in a ghost outside a Dirichlet wall."""
-    narrow = any(
-        n < 2 and "dirichlet" in (low.kind, high.kind)
-        for (low, high), n in zip(domain.sides, domain.u.shape)
-    )
-    return (-1.0, 0.0) if domain.operator == "7pt" or narrow else (-2.5, 0.5)
+def ghost_weights(domain: Domain, axis: int) -> tuple[float, float]:
+    """Weights of the first and the second cell in a ghost outside a Dirichlet wall of the axis."""
+    linear = domain.operator == "7pt" or domain.u.shape[axis] == 1
+    return (-1.0, 0.0) if linear else (-2.5, 0.5)
 
 
 def wall_terms(domain: Domain, axis: int, side: int) -> tuple[np.ndarray, np.ndarray]:
@@ -309,7 +306,7 @@ def wall_terms(domain: Domain, axis: int, side: int) -> tuple[np.ndarray, np.nda
         return none, none + wall.value * area
     if wall.kind == "dirichlet":
         # The weights of all terms of a ghost have the sum 1.
-        return none, beta / h * (1.0 - sum(ghost_weights(domain))) * wall.value * area
+        return none, beta / h * (1.0 - sum(ghost_weights(domain, axis))) * wall.value * area
     # The flux k (w - u), k = 2 beta / h, with the unknown w on the wall, which is eliminated.
     k = 2.0 * beta / h
     through = k / (wall.u + wall.flux * k) * area
@@ -324,7 +321,6 @@ def assemble(domain: Domain) -> sparse.csc_matrix:
     """A u = a V u - sum over faces of area beta (neighbor - u) / distance."""
     shape = domain.u.shape
     index = np.arange(domain.u.size).reshape(shape)
-    first, second = ghost_weights(domain)
     rows, columns, values = [index.ravel()], [index.ravel()], [domain.a * domain.volumes.ravel()]
 
     def add(row, column, value):
@@ -333,6 +329,7 @@ def assemble(domain: Domain) -> sparse.csc_matrix:
         values.append(value.ravel())
 
     for axis, n in enumerate(shape):
+        first, second = ghost_weights(domain, axis)
         for side in (0, 1):
             kind = domain.sides[axis][side].kind
             beta = np.take(conductances(domain, axis), range(side, n + side), axis)
@@ -396,8 +393,8 @@ def check_balance(domain: Domain) -> None:
     through all other faces cancel."""
     inside = (domain.flux * domain.volumes).sum()
     terms = [domain.a * domain.u * domain.volumes]
-    first, second = ghost_weights(domain)
     for axis, pair in enumerate(domain.sides):
+        first, second = ghost_weights(domain, axis)
         u = np.moveaxis(domain.u, axis, 0)
         for side, wall in enumerate(pair):
             if wall.kind == "dirichlet":

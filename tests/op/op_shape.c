@@ -64,6 +64,7 @@ static void fill_line(const dense_t *x, double *line, int d, int order) {
 
 /* In direction i, then j, then k: edges and corners become tensor products. */
 static void fill_ghosts(const dense_t *x, int order) {
+  const mg_wall_orders_t used = mg_wall_orders(x->v, order);
   for (int d = 0; d < 3; d++) {
     int from[3], n[3];
     for (int e = 0; e < 3; e++) {
@@ -72,7 +73,7 @@ static void fill_ghosts(const dense_t *x, int order) {
     }
     EACH_CELL(at, n) {
       const int start[3] = {at[0] + from[0], at[1] + from[1], at[2] + from[2]};
-      fill_line(x, cell(x, start), d, order);
+      fill_line(x, cell(x, start), d, used.along[d]);
     }
   }
 }

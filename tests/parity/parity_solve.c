@@ -119,6 +119,10 @@ int main(int argc, char **argv) {
     run_case(textf(" --cells=45x38x22 --boundary=%s --operator=%s --rtol=1e-30 --max-cycles=3 %s",
                    c < 2 ? "neumann" : "periodic", c % 2 == 0 ? "fv2" : "7pt",
                    c % 2 == 0 ? "" : "--smoother=symgs --krylov=cg"));
+  /* Orders of wall formulas that differ between axes: on all levels, or from the third one on. */
+  run_case(" --cells=14x1x45 --boundary=dirichlet --rtol=1e-30 --max-cycles=3");
+  run_case(
+      " --cells=20x3x44 --boundary=dirichlet --smoother=chebyshev --rtol=1e-30 --max-cycles=3");
   if (!print) return FIXTURE_END();
   fixture_finalize();
   return 0;
