@@ -8,7 +8,7 @@
  *   }
  *
  * A row has a key, a value, its meaning and further members of mg_row_t. If the meaning begins with
- * "--NAME", the value is that of this option, with its limits. */
+ * "--NAME", it is the value of this option, with its limits. Blocks have no `break` or `return`. */
 #ifndef MG_FIELDS_H
 #define MG_FIELDS_H
 

@@ -81,15 +81,15 @@ static void put_machine(mg_sink_t *s, const mg_report_t *r, bool is_run) {
     TEXT("device", r->device, "name of rank 0's device");
     TEXT("transport", r->transport, "how messages travel between GPUs",
          .pattern = "^(none|(peer|nccl|mpi|host)(\\+(nccl|mpi|host))*)$");
-    INTEGER("cpu_below", r->params->cpu_below, "the limit in use for levels on the CPU", .high = 1e18);
-    INTEGER("agglomerate_below", r->params->agglomerate_below, "in use; `null`: `auto` measured nothing "
-            "(65536 on GPUs, 4096 on CPUs)", .high = 1e18, OR_NULL);
+    INTEGER("cpu_below", r->params->cpu_below, "limit in use for levels on the CPU", .high = 1e18);
+    INTEGER("agglomerate_below", r->params->agglomerate_below, "value in use; `null`: `auto` measured "
+            "nothing (65536 on GPUs, 4096 on CPUs)", .high = 1e18, OR_NULL);
     put_agglomeration(s, &r->placement->agglomeration);
-    INTEGER("strip_bytes", strips->source == MG_STRIPS_NONE ? -1 : strips->bytes, "of the "
-            "[strips](performance.md#cpu) of CPU threads; `null`: no level has any", .low = 1, .high = 1e12,
-            OR_NULL, LATER);
-    TEXT("strip_source", mg_strips_name(strips->source), "`cache`: half of the last-level cache's share, "
-         "since no choice matters", .words = "none|given|measured|cache", LATER);
+    INTEGER("strip_bytes", strips->source == MG_STRIPS_NONE ? -1 : strips->bytes, "size of the "
+            "[strips](performance.md#cpu) of CPU threads; `null`: no level has strips", .low = 1,
+            .high = 1e12, OR_NULL, LATER);
+    TEXT("strip_source", mg_strips_name(strips->source), "origin of that size; `cache`: half of the "
+         "last-level cache's share, since no choice matters", .words = "none|given|measured|cache", LATER);
     TEXT("host", r->host, "host of rank 0");
     TEXT("cpu", r->cpu, "model of its CPU", LATER);
     REAL("setup_seconds", r->result->seconds_setup, "from the first allocation to all coefficients and "
@@ -119,8 +119,8 @@ static void put_breakdown(mg_sink_t *s, const mg_report_t *r, int l) {
   OBJECT("smooth", "with `--levels-breakdown`, of rank 0", OPTIONAL) {
     INTEGER("steps", r->smoothing[l].steps, "steps of a smooth from a guess");
     INTEGER("sweeps", r->smoothing[l].sweeps, "sweeps over memory that make them");
-    INTEGER("strip_rows", r->smoothing[l].strip_rows, "rows at once in a [CPU's pass](performance.md#cpu), "
-            "otherwise 0");
+    INTEGER("strip_rows", r->smoothing[l].strip_rows, "rows per strip of a [CPU pass](performance.md#cpu); "
+            "0: no strips");
   }
   OBJECT("seconds", "with `--levels-breakdown`: [operations](usage.md#the-table-of-levels) that took time",
          OPTIONAL)
@@ -144,8 +144,8 @@ static void put_tally(mg_sink_t *s, const mg_tally_t *t) {
 }
 
 static void put_planned(mg_sink_t *s, const mg_level_plan_t *level, const mg_level_stats_t *stats) {
-  INTEGER("steps_per_pass", level->steps_per_pass, "most steps (GSRB: half sweeps) fused into one pass; all of "
-          "a smooth, if resident");
+  INTEGER("steps_per_pass", level->steps_per_pass, "most steps (GSRB: half sweeps) fused into one pass; all "
+          "of a smooth, if resident");
   FLAG("resident", level->resident, "a smooth is one [launch](performance.md#resident-smooths), or one [pass "
        "of a CPU](performance.md#cpu)");
   INTEGER("boxes_per_rank_max", stats->boxes_per_rank_max, "most boxes of a rank");
@@ -205,7 +205,7 @@ static void put_solve(mg_sink_t *s, const mg_report_t *r, const mg_size_result_t
   REAL("seconds_mean", timed ? size->seconds_mean : NAN, "mean of the solves", SECONDS, .csv = 16);
   REAL("dof_per_s", mg_report_rate(r, size), "`dof` / `seconds_mean`; `null` if not verified or not timed",
        RATE, .csv = 17);
-  TEXT("ended", end_of(r, history), "why; `stagnation` is that of round-off",
+  TEXT("ended", end_of(r, history), "why the solve ended; `stagnation`: at round-off",
        .words = "cycle|tolerance|max cycles|stagnation|divergence|signal", LATER);
   if (!s->lists && !(r->reference.norm > 0.0)) return;
   REAL("reference_norm", r->reference.norm, "with values on sides: `rel` is `norms` divided by it", OPTIONAL);
@@ -240,7 +240,7 @@ static void put_energy(mg_sink_t *s, const mg_result_t *result) {
 
 #define KEY(end) (snprintf(key, sizeof key, "%s_%s", name, end), key)
 
-/* Columns of CSV that are no fields of JSON. Energy and times of operations are those of h. */
+/* CSV columns without a JSON field. Energy and times of operations are measured at h only. */
 static void put_columns(mg_sink_t *s, const mg_report_t *r) {
   const bool at_h = s->grid == 0;
   const mg_size_result_t *size = &r->result->size[s->grid];
@@ -300,7 +300,7 @@ static void put_results(mg_sink_t *s, const mg_report_t *r) {
          .words = "official|double|mixed|open", .csv = 24);
     TEXT("validity", r->fom.valid ? "valid" : "invalid", "verdict", .words = "valid|invalid", .csv = 25);
     TEXT("reason", r->fom.why, "why it is invalid");
-    REAL("dof_per_s", r->fom.dof_per_s, "that of h", RATE);
+    REAL("dof_per_s", r->fom.dof_per_s, "rate at h", RATE);
   }
 }
 
@@ -310,11 +310,11 @@ void mg_report_fields(mg_sink_t *s, const void *report) {
   TEXT("program", PACKAGE_NAME, "name of the program", .words = PACKAGE_NAME);
   TEXT("version", PACKAGE_VERSION, "version of the program",
        .pattern = "^[0-9]+(\\.[0-9]+)*[A-Za-z0-9.+-]{0,20}$");
-  INTEGER("schema", MG_REPORT_SCHEMA, "of this format; it grows when a key is removed or changes its meaning",
-          .low = MG_REPORT_SCHEMA, .high = MG_REPORT_SCHEMA);
+  INTEGER("schema", MG_REPORT_SCHEMA, "version of this format; grows when a key is removed or changes its "
+          "meaning", .low = MG_REPORT_SCHEMA, .high = MG_REPORT_SCHEMA);
   if (!is_run) FLAG("dry_run", true, "`true`");
   OBJECT("problem", "the problem and the algorithm") put_problem(s, r);
-  OBJECT("run", "the machine, and what was chosen for it") put_machine(s, r, is_run);
+  OBJECT("run", "the machine and the settings in use") put_machine(s, r, is_run);
   if (is_run) OBJECT("timing", "settings of the timed solves") put_timing(s, r->params);
   OBJECTS("levels", i, r->plan->n_levels, "from the finest to the coarsest", .least = 1,
           .most = MG_MAX_LEVELS)
