@@ -167,7 +167,8 @@ enum { TIMED_QUICK = 350, TIMED = 700, CHECKED = 1600, GROWTH = 10 };
 /* A variable alpha adds 8 bytes to kernels that compute the operator or its diagonal. fv2's CPU
  * smoothers then read 1 / diagonal; GPU smoothers compute it from the betas and alpha. */
 static kernel_t with_alpha(kernel_t k, const mg_level_t *fine) {
-  const bool stored = fine->backend == &mg_backend_cpu && fine->store.view.op != MG_OPERATOR_FV4;
+  const bool stored =
+      fine->backend == &mg_backend_cpu && mg_traits_of(fine->store.view.op)->sums_diagonal;
   const int steps = k.bytes < 20.0 ? 3 : k.bytes < 40.0 ? 2 : 1; /* of a pass */
   if (stored && k.kind == ROOFLINE_FIRST) return (kernel_t){k.name, 24.0, 1.0, k.kind};
   k.bytes += 8.0 / steps;

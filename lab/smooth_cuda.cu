@@ -74,7 +74,7 @@ const variant_t fourth_order[] = {
 
 /* Flops per step, with fma as two: A x 20, the diagonal and its inverse 8, the update 7. */
 double flops_of(mg_operator_t op, double bytes) {
-  return op == MG_OPERATOR_FV4 ? 119.0 : bytes < 64.0 ? 35.0 : 27.0;
+  return mg_traits_of(op)->points == 25 ? 119.0 : bytes < 64.0 ? 35.0 : 27.0;
 }
 
 /* A counted rung on a level. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Check that #include lines point from a layer to the same or a lower one, form no circle, and obey the rules
-# below. The layers are the table in docs/architecture.md; with python3, also check that docs/architecture.svg is
+# below, and that only the table of traits depends on the name of an operator. The layers are the table in docs/architecture.md; with python3, also check that docs/architecture.svg is
 # drawn from it.
 # Exit code 0: no violation, 1: some.
 set -euo pipefail
@@ -118,6 +118,15 @@ while IFS= read -r path; do
     complain "$path:${uses%%:*}: tests a HAVE_ macro without including config.h"
   fi
 done < <(find src lab -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort)
+
+# Code asks for traits (src/base/operators.c). Only the table and the option's words name operators in src/; lab/ names
+# the ones that it measures.
+names=$(grep -rn 'MG_OPERATOR_' src | grep -vE '^src/(base/operators\.[ch]|params/params_table\.c):' || true
+  grep -rnE '([=!]=|case) *MG_OPERATOR_' lab || true)
+if [[ -n $names ]]; then
+  complain "ask for a trait of the operator (src/base/operators.h) instead:
+$names"
+fi
 
 circles=$(tsort <<<"$edges" 2>&1 >/dev/null) || complain "modules that include each other:
 $circles"

@@ -22,14 +22,6 @@ typedef enum {
                        CPU */
 } mg_space_t;
 
-/** Interpolation formulas, tensor products of one-dimensional formulas. */
-typedef enum {
-  MG_INTERPOLATE_P0,
-  MG_INTERPOLATE_P1,
-  MG_INTERPOLATE_V2,
-  MG_INTERPOLATE_V4
-} mg_interpolation_t;
-
 /** Region of a level. INTERIOR: cells whose stencil reads no ghost filled by copies or messages
  *  (a backend may choose fewer). BOUNDARY: all other cells. INTERIOR_FIRST: all cells; the interior
  *  while the exchange that was enqueued just before still runs (mg_exchange_halo). */

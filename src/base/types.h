@@ -2,14 +2,8 @@
 #ifndef MG_TYPES_H
 #define MG_TYPES_H
 
+#include "base/operators.h"
 #include <stdint.h>
-
-/** Discretization of -b div(beta grad u). */
-typedef enum {
-  MG_OPERATOR_FV2, /**< 7-point finite volume, volume-averaged data, 2nd order */
-  MG_OPERATOR_FV4, /**< 25-point finite volume, 4th order */
-  MG_OPERATOR_7PT  /**< 7-point cell-centered finite difference, point data, 2nd order */
-} mg_operator_t;
 
 /** a alpha u - b div(beta grad u) = f; alpha is 1 unless read from a file. */
 typedef enum {
@@ -44,9 +38,6 @@ typedef enum {
   MG_SMOOTHER_SYMGS,     /**< the colors of GSRB forward, then backward */
   MG_SMOOTHER_SSOR       /**< the same, over-relaxed */
 } mg_smoother_t;
-
-/** Maximum number of fused sweeps (temporal blocking): of the 7-point operators, and of fv4. */
-enum { MG_MAX_STEPS_PER_PASS = 3, MG_MAX_STEPS_PER_PASS_FV4 = 2 };
 
 typedef enum { MG_BOTTOM_BICGSTAB, MG_BOTTOM_CG, MG_BOTTOM_SMOOTHER } mg_bottom_t;
 

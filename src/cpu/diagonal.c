@@ -4,6 +4,7 @@
 
 mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max) {
   const mg_wall_orders_t order = mg_operator_orders(v);
+  const int points = mg_traits_of(v->op)->points;
   mg_real_t largest = 0.0;
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
@@ -15,9 +16,8 @@ mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max)
         for (int i = 0; i < p->n[0]; i++) {
           const int at[3] = {i, j, k};
           const mg_row_sums_t s =
-              v->op == MG_OPERATOR_FV4
-                  ? mg_row_sums_fv4(v, p, order.along[0], at, mg_row_is_interior(v, p, at))
-                  : mg_row_sums_7(v, p, order, at);
+              points == 25 ? mg_row_sums_fv4(v, p, order.along[0], at, mg_row_is_interior(v, p, at))
+                           : mg_row_sums_7(v, p, order, at);
           const mg_real_t bound = (s.diagonal + s.off) / s.diagonal;
           largest = bound > largest ? bound : largest;
           if (p->vec[MG_DINV])

@@ -67,7 +67,7 @@ static int first_row(const pass_t *pass, int strip, int s) {
 /* The ghosts outside walls that rows of plane k read; of the 7-point operators only those in k. */
 static void fill_walls(const mg_view_t *v, mg_vector_t x, int k, int j0, int j1) {
   const mg_patch_t *p = v->patch;
-  if (v->op == MG_OPERATOR_FV4)
+  if (mg_traits_of(v->op)->edges)
     mg_cpu_new_wall_ghosts(p, p->vec[x], k, j0, j1);
   else
     mg_cpu_wall_planes_of_rows(v, p, p->vec[x], k, j0, j1);
@@ -119,8 +119,8 @@ static void run_strips(const pass_t *pass, int thread, int threads) {
  * yet have those of planes at the low wall in k, and it must not change the ghosts at the ends of
  * the rows next to the high wall in j. */
 static lag_t lag_of(const mg_view_t *v) {
-  return v->op == MG_OPERATOR_FV4 ? (lag_t){.planes = 3, .rows = 2, .wall_rows = 4}
-                                  : (lag_t){.planes = 1, .rows = 1};
+  const mg_operator_traits_t *t = mg_traits_of(v->op);
+  return (lag_t){t->pass_planes, t->radius, t->edges ? t->wall_order : 0};
 }
 
 const mg_view_t *mg_cpu_grow(const mg_view_t *v, const int layers[3], mg_cpu_grown_t *grown) {

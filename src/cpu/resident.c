@@ -12,9 +12,10 @@
 static _Thread_local double residual_norm;
 
 bool mg_cpu_can_reside(const mg_view_t *v, int n) {
-  bool can = v->n_patches == 1 &&
+  const mg_operator_traits_t *t = mg_traits_of(v->op);
+  bool can = t->pass_planes > 0 && v->n_patches == 1 &&
              (mg_walls_enclose(v) || v->ghost_layers >= mg_layers_of_pass(v->radius, n)) &&
-             (v->op != MG_OPERATOR_FV4 || v->box_dim >= 4);
+             v->box_dim >= t->pass_box_dim;
   for (int d = 0; d < 3 && can; d++)
     can = v->patch[0].n[d] % 2 == 0 || (v->general && v->side[d][0] != MG_WALL_NONE);
   return can;
@@ -79,7 +80,7 @@ static mg_status_t add_interpolation(smooth_t *s, const mg_resident_use_t *use, 
   MG_TRY(mg_cpu_interpolation_job(coarse, use->src, fine, dst, use->kind, add, s->threads,
                                   &s->interpolation));
   if (use->kind != MG_INTERPOLATE_P0)
-    MG_TRY(mg_cpu_fill_wall_ghosts(coarse, use->src, use->kind == MG_INTERPOLATE_V2 ? 2 : 1));
+    MG_TRY(mg_cpu_fill_wall_ghosts(coarse, use->src, mg_interpolation_order(use->kind)));
   add_stage(s, mg_cpu_interpolation_strip, &s->interpolation, coarse, 2, MG_NO_VECTOR);
   return MG_OK;
 }
@@ -95,7 +96,7 @@ static mg_status_t add_residual(smooth_t *s, const mg_resident_use_t *use, mg_ve
 
 /* Steps alternate between two vectors, except colored ones of the 7-point operators. */
 static mg_status_t add_stages(smooth_t *s, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
-  const bool in_place = sweep->step->colored && s->v->op != MG_OPERATOR_FV4,
+  const bool in_place = sweep->step->colored && mg_traits_of(s->v->op)->in_place,
              zero = sweep->x < 0 && !use->source;
   const bool odd = !in_place && sweep->n % 2 != 0;
   mg_vector_t from = odd && sweep->x < 0 ? mg_cpu_other_vector(sweep->dst) : sweep->dst;
@@ -122,7 +123,7 @@ mg_status_t mg_cpu_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
 
 mg_status_t mg_cpu_smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
                                     const mg_resident_use_t *use, int rows) {
-  if (v->op == MG_OPERATOR_FV4 && sweep->step->colored && mg_cpu_can_split(v))
+  if (mg_has_path(v->op, MG_PATH_SPLIT) && sweep->step->colored && mg_cpu_can_split(v))
     return mg_cpu_smooth_split(v, sweep, use, rows, &residual_norm);
   smooth_t s = {.v = v, .threads = mg_cpu_threads(v)};
   MG_TRY(mg_new(&s.stage, sweep->n + 3, "stages of a smooth"));

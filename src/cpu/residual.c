@@ -35,7 +35,7 @@ void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const mg_real_
   const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                   *bk = p->vec[MG_BETA_K] + at;
   const mg_real_t *alpha = v->alpha_varies ? p->vec[MG_ALPHA] + at : NULL;
-  const bool fv4 = v->op == MG_OPERATOR_FV4;
+  const bool fv4 = mg_traits_of(v->op)->points == 25;
   (fv4               ? v->alpha_varies ? row_fv4_varying : row_fv4
    : v->alpha_varies ? row_7_varying
                      : row_7)(v, alpha, x + at, bi, bj, bk, f ? f + at : NULL, p->jstride,
@@ -43,15 +43,15 @@ void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const mg_real_
 }
 
 void mg_cpu_residual_prepare(const mg_view_t *v, mg_vector_t x) {
-  if (v->op == MG_OPERATOR_FV4)
-    (void)mg_cpu_fill_wall_ghosts(v, x, 4); /* cannot fail */
+  if (mg_traits_of(v->op)->edges)
+    (void)mg_cpu_fill_wall_ghosts(v, x, mg_operator_order(v)); /* cannot fail */
   else
     mg_cpu_wall_planes(v, x);
 }
 
 void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0,
                            int j1) {
-  if (v->op == MG_OPERATOR_FV4) return;
+  if (mg_traits_of(v->op)->edges) return;
   mg_cpu_wall_rows(v, p, x, k, j0, j1);
   mg_cpu_wall_ends(v, p, x, k, j0, j1);
 }

@@ -63,7 +63,7 @@ static void set_7pt(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *
 mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
-    if (v->op == MG_OPERATOR_7PT) {
+    if (mg_traits_of(v->op)->point_data) {
       set_7pt(v, p, tables);
       continue;
     }

@@ -204,7 +204,7 @@ static const strips_t strips_7 = STRIPS_OF(7, first_7),
 
 /* If alpha varies, 1 / diagonal is always stored. */
 static const strips_t *choose_strips(const mg_view_t *v) {
-  if (v->op == MG_OPERATOR_FV4) return v->alpha_varies ? &strips_fv4_varying : &strips_fv4;
+  if (mg_traits_of(v->op)->points == 25) return v->alpha_varies ? &strips_fv4_varying : &strips_fv4;
   if (v->alpha_varies) return &strips_7_varying;
   const bool stored = v->n_patches > 0 && v->patch[0].vec[MG_DINV];
   return stored ? &strips_7_stored : &strips_7;

@@ -15,8 +15,9 @@ inline int64_t mg_box_pairs(const mg_view_t *v) {
 
 /** Whether the block can process a level. */
 inline bool mg_box_fits(const mg_view_t *v) {
-  return v->op != MG_OPERATOR_FV4 && mg_block_divides(v) && v->cells <= MG_BLOCK_PAIRED_CELLS &&
-         mg_box_pairs(v) <= MG_BLOCK_MAX_THREADS && v->patch[0].vec[MG_TMP];
+  return mg_has_path(v->op, MG_PATH_PAIRS) && mg_block_divides(v) &&
+         v->cells <= MG_BLOCK_PAIRED_CELLS && mg_box_pairs(v) <= MG_BLOCK_MAX_THREADS &&
+         v->patch[0].vec[MG_TMP];
 }
 
 struct mg_box_level_t : mg_block_level_t {

@@ -109,6 +109,11 @@ static mg_status_t copy_steps(const mg_coarse_cycle_job_t *job, mg_step_t **out)
   return MG_OK;
 }
 
+/* Whether threads compute pairs of cells. */
+static bool has_pairs(const mg_coarse_cycle_job_t *job) {
+  return mg_has_path(job->level[0].view->op, MG_PATH_PAIRS);
+}
+
 /* Set the levels, and the places of those of fv4 in registers.
  * @return threads of the kernel in registers */
 static int set_args(const mg_coarse_cycle_job_t *job, const mg_step_t *step,
@@ -119,7 +124,7 @@ static int set_args(const mg_coarse_cycle_job_t *job, const mg_step_t *step,
     n[l] = job->level[l].view->n[0];
     n_steps[l] = job->level[l].n_steps;
   }
-  const bool registers = job->level[0].view->op == MG_OPERATOR_FV4 && fits_in_registers(job);
+  const bool registers = !has_pairs(job) && fits_in_registers(job);
   const int threads = registers ? mg_fv4_place_levels(job->n_levels, n, n_steps, place) : 0;
   for (int l = 0; l < job->n_levels; step += n_steps[l], l++)
     args->level[l] = {mg_cuda_patch(job->level[l].view, 0),
@@ -142,7 +147,8 @@ static bool launches_win(const mg_coarse_cycle_job_t *job) {
 /* The kernel for a job whose levels are no cubes, or of fv4; null: none. */
 static kernel_t kernel_for(const mg_coarse_cycle_job_t *job) {
   const bool v4 = job->f == MG_INTERPOLATE_V4;
-  if (job->level[0].view->op == MG_OPERATOR_FV4)
+  if (!mg_has_path(job->level[0].view->op, MG_PATH_BLOCK)) return nullptr;
+  if (!has_pairs(job))
     return v4 && job->v == MG_INTERPOLATE_V2 && all_fit(job, cube_fits) ? fv4_kernel_for(job)
                                                                         : nullptr;
   return !v4 && all_fit(job, mg_box_fits) && !launches_win(job) ? box_kernel_for(job) : nullptr;
@@ -157,7 +163,7 @@ static mg_status_t create(const mg_coarse_cycle_job_t *job, bool paired, mg_coar
 }
 
 mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out) {
-  const bool paired = job->level[0].view->op != MG_OPERATOR_FV4 && all_fit(job, cube_fits);
+  const bool paired = has_pairs(job) && all_fit(job, cube_fits);
   *out = nullptr;
   if (!paired && !kernel_for(job)) return MG_OK;
   mg_coarse_cycle_t *cycle = new (std::nothrow) mg_coarse_cycle_t();
@@ -182,8 +188,9 @@ mg_status_t mg_cuda_coarse_cycle_run(const mg_coarse_cycle_t *t, int top, mg_cyc
   if (t->paired) return mg_paired_cycle_run(t->paired, top, cycle, zero_guess);
   const mg_view_t &v = t->args.level[top].l.v;
   const int threads =
-      t->threads ? t->threads
-                 : mg_cuda_block_threads(v.op == MG_OPERATOR_FV4 ? v.cells : mg_box_pairs(&v));
+      t->threads
+          ? t->threads
+          : mg_cuda_block_threads(mg_has_path(v.op, MG_PATH_PAIRS) ? mg_box_pairs(&v) : v.cells);
   mg_cuda_launch_dependent(t->kernel, 1, threads, t->args, top, cycle, zero_guess);
   MG_CUDA_LAUNCHED("coarse_cycle");
   return MG_OK;

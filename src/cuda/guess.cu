@@ -257,7 +257,7 @@ job_t job_of(const mg_view_t *v, const mg_guess_t *guess, const mg_view_t *low) 
 } // namespace
 
 bool mg_cuda_can_defer_guess(const mg_view_t *v, mg_interpolation_t kind) {
-  return v->op != MG_OPERATOR_FV4 && mg_can_fold_walls(kind) && mg_walls_enclose(v);
+  return mg_has_path(v->op, MG_PATH_GUESS) && mg_can_fold_walls(kind) && mg_walls_enclose(v);
 }
 
 mg_status_t mg_cuda_guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,

@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(MG_MAX_THREADS)
 mg_status_t mg_cuda_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
                                    const mg_view_t *low, mg_vector_t dst, double scale,
                                    double *norm) {
-  const bool fv4 = v->op == MG_OPERATOR_FV4, varies = v->alpha_varies;
+  const bool fv4 = mg_traits_of(v->op)->points == 25, varies = v->alpha_varies;
   const auto kernel = fv4 ? (varies ? residual<true, true> : residual<true, false>)
                           : (varies ? residual<false, true> : residual<false, false>);
   if (fv4) MG_TRY(mg_cuda_fill_wall_ghosts(v, x, 4));

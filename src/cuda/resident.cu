@@ -158,7 +158,7 @@ void mg_cuda_resident_close(void) {
 
 bool mg_cuda_can_reside(const mg_view_t *v, int n) {
   mg_resident_tiles_t tiles;
-  return v->op != MG_OPERATOR_FV4 && may_reside(v, n) && choose_tiles(v, &tiles) &&
+  return mg_traits_of(v->op)->points == 7 && may_reside(v, n) && choose_tiles(v, &tiles) &&
          allow_shared(v, &tiles);
 }
 

@@ -275,10 +275,12 @@ mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, const mg_residen
 } // namespace
 
 bool mg_cuda_operator_can_reside(const mg_view_t *v, int n) {
-  return v->op == MG_OPERATOR_FV4 ? can_reside(v, n) : mg_cuda_can_reside(v, n);
+  if (!mg_has_path(v->op, MG_PATH_RESIDENT)) return false;
+  return mg_traits_of(v->op)->points == 25 ? can_reside(v, n) : mg_cuda_can_reside(v, n);
 }
 
 mg_status_t mg_cuda_operator_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
                                              const mg_resident_use_t *use) {
-  return v->op == MG_OPERATOR_FV4 ? smooth(v, sweep, use) : mg_cuda_smooth_resident(v, sweep, use);
+  return mg_traits_of(v->op)->points == 25 ? smooth(v, sweep, use)
+                                           : mg_cuda_smooth_resident(v, sweep, use);
 }

@@ -72,7 +72,7 @@ static void launch_residual(const mg_cuda_patch_t &l, mg_vector_t dst, mg_vector
 }
 
 mg_status_t mg_cuda_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
-  if (v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_residual(v, dst, x, f);
+  if (mg_traits_of(v->op)->points == 25) return mg_cuda_fv4_residual(v, dst, x, f);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
     if (mg_is_large(l.p))
@@ -114,7 +114,7 @@ static void launch_norm(const mg_cuda_patch_t &l, mg_vector_t x, mg_vector_t f) 
 }
 
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm) {
-  if (v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_residual_norm(v, x, f, norm);
+  if (mg_traits_of(v->op)->points == 25) return mg_cuda_fv4_residual_norm(v, x, f, norm);
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
@@ -194,7 +194,8 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
 
 mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
                                       const mg_view_t *coarse, mg_vector_t dst) {
-  if (fine->op == MG_OPERATOR_FV4) return mg_cuda_fv4_residual_restrict(fine, x, f, coarse, dst);
+  if (mg_traits_of(fine->op)->points == 25)
+    return mg_cuda_fv4_residual_restrict(fine, x, f, coarse, dst);
   for (int q = 0; q < fine->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(fine, q);
     const mg_patch_t c = coarse->patch[q];

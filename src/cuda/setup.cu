@@ -145,7 +145,7 @@ mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
     const mg_patch_t &p = v->patch[q];
     const tables_t t = tables_at(device, tables, v->n, p);
     const dim3 grid = mg_cuda_grid(p.n[0] + 1, p.n[1] + 1, p.n[2] + 1, block_shape);
-    if (v->op == MG_OPERATOR_7PT)
+    if (mg_traits_of(v->op)->point_data)
       set_7pt<<<grid, block_shape, 0, mg_cuda.stream>>>(p, mg_inverse_lengths2(v), t, v->a,
                                                         v->periodic);
     else
@@ -312,7 +312,7 @@ mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
-    if (v->op == MG_OPERATOR_FV4) {
+    if (mg_traits_of(v->op)->points == 25) {
       MG_TRY(set_diagonal_fv4(l, l1));
       continue;
     }

@@ -70,18 +70,18 @@ mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int or
 
 /* ---- operator and smoother ---- */
 
-/* A x at offset `at` of the patch. */
-static __device__ mg_real_t apply(const mg_cuda_patch_t *l, const mg_real_t *x, ptrdiff_t at) {
+/* A x at offset `at` of the patch, for the operator with this number of points. */
+static __device__ mg_real_t apply(const mg_cuda_patch_t *l, int points, const mg_real_t *x,
+                                  ptrdiff_t at) {
   const mg_patch_t *p = &l->p;
   const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                   *bk = p->vec[MG_BETA_K] + at, a = mg_a_at(&l->v, p, at);
-  return l->v.op == MG_OPERATOR_FV4
-             ? mg_apply_fv4(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2)
-             : mg_apply_7(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2);
+  return points == 25 ? mg_apply_fv4(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2)
+                      : mg_apply_7(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2);
 }
 
 /* One step. A colored step in place reads only cells of the other color, which no thread writes. */
-static __global__ void step_kernel(mg_cuda_patch_t l, mg_update_t u) {
+static __global__ void step_kernel(mg_cuda_patch_t l, int points, mg_update_t u) {
   MG_CUDA_CELL(i, j, k, l.p.n);
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
   const int phase = (l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color;
@@ -91,7 +91,7 @@ static __global__ void step_kernel(mg_cuda_patch_t l, mg_update_t u) {
     if (u.dst != u.x) *out = x;
     return;
   }
-  const mg_real_t ax = u.x < 0 ? MG_REAL(0.0) : apply(&l, l.p.vec[u.x], at);
+  const mg_real_t ax = u.x < 0 ? MG_REAL(0.0) : apply(&l, points, l.p.vec[u.x], at);
   const mg_real_t previous = u.previous < 0 ? MG_REAL(0.0) : l.p.vec[u.previous][at];
   *out = mg_update(x, previous, ax, l.p.vec[MG_F][at], l.p.vec[MG_DINV][at], u.c1, u.c2);
 }
@@ -100,22 +100,24 @@ static mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region
   const mg_update_t u = mg_update_of(sweep);
   if (u.x >= 0) MG_TRY(mg_cuda_fill_wall_ghosts(v, u.x, mg_operator_order(v)));
   for (int q = 0; q < v->n_patches; q++)
-    MG_TRY(launch("smooth", v->patch[q].n, step_kernel, mg_cuda_patch(v, q), u));
+    MG_TRY(launch("smooth", v->patch[q].n, step_kernel, mg_cuda_patch(v, q),
+                  mg_traits_of(v->op)->points, u));
   return MG_OK;
 }
 
-static __global__ void residual_kernel(mg_cuda_patch_t l, mg_vector_t dst, mg_vector_t x,
-                                       mg_vector_t f) {
+static __global__ void residual_kernel(mg_cuda_patch_t l, int points, mg_vector_t dst,
+                                       mg_vector_t x, mg_vector_t f) {
   MG_CUDA_CELL(i, j, k, l.p.n);
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
-  const mg_real_t ax = apply(&l, l.p.vec[x], at);
+  const mg_real_t ax = apply(&l, points, l.p.vec[x], at);
   l.p.vec[dst][at] = f < 0 ? ax : l.p.vec[f][at] - ax;
 }
 
 static mg_status_t residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
   MG_TRY(mg_cuda_fill_wall_ghosts(v, x, mg_operator_order(v)));
   for (int q = 0; q < v->n_patches; q++)
-    MG_TRY(launch("residual", v->patch[q].n, residual_kernel, mg_cuda_patch(v, q), dst, x, f));
+    MG_TRY(launch("residual", v->patch[q].n, residual_kernel, mg_cuda_patch(v, q),
+                  mg_traits_of(v->op)->points, dst, x, f));
   return MG_OK;
 }
 

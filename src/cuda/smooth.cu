@@ -197,22 +197,23 @@ void mg_cuda_smooth_patch(const mg_cuda_patch_t &l, const mg_update_t &u, bool s
 static mg_status_t smooth_step(const mg_view_t *v, const mg_sweep_t *sweep) {
   const mg_update_t u = mg_update_of(sweep);
   for (int q = 0; q < v->n_patches; q++) {
-    mg_cuda_smooth_patch(mg_cuda_patch(v, q), u, sweep->step->l1 || v->op == MG_OPERATOR_FV4);
+    mg_cuda_smooth_patch(mg_cuda_patch(v, q), u,
+                         sweep->step->l1 || !mg_traits_of(v->op)->sums_diagonal);
     MG_CUDA_LAUNCHED("smooth");
   }
   return MG_OK;
 }
 
 bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host) {
-  if (n > 1 && v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_fused_overlaps(v, host);
-  if (n > 1) return mg_cuda_fused_overlaps(v, n, host);
-  return v->op == MG_OPERATOR_FV4 ? mg_cuda_fv4_sweep_overlaps(v, host)
-                                  : mg_cuda_step_overlaps(v, host);
+  const bool fv4 = mg_traits_of(v->op)->points == 25;
+  if (n > 1) return fv4 ? mg_cuda_fv4_fused_overlaps(v, host) : mg_cuda_fused_overlaps(v, n, host);
+  return fv4 ? mg_cuda_fv4_sweep_overlaps(v, host) : mg_cuda_step_overlaps(v, host);
 }
 
 mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
-  if (sweep->n > 1 && v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_smooth_fused(v, sweep, region);
+  const bool fv4 = mg_traits_of(v->op)->points == 25;
+  if (sweep->n > 1 && fv4) return mg_cuda_fv4_smooth_fused(v, sweep, region);
   if (sweep->n > 1) return mg_cuda_smooth_fused(v, sweep, region, false, NULL, MG_NO_VECTOR);
-  if (v->op == MG_OPERATOR_FV4 && sweep->x >= 0) return mg_cuda_fv4_smooth(v, sweep, region);
+  if (fv4 && sweep->x >= 0) return mg_cuda_fv4_smooth(v, sweep, region);
   return region == MG_REGION_ALL ? smooth_step(v, sweep) : mg_cuda_smooth_region(v, sweep, region);
 }

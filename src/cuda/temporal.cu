@@ -98,8 +98,9 @@ mg_status_t mg_cuda_has_temporal(bool *has) {
 
 bool mg_cuda_can_fuse(const mg_view_t *v, int max_steps) {
   bool has = false;
-  if (v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_can_fuse(v, max_steps);
-  return max_steps <= MG_MAX_STEPS_PER_PASS && mg_cuda_has_temporal(&has) == MG_OK && has &&
+  const mg_operator_traits_t *t = mg_traits_of(v->op);
+  if (t->points == 25) return mg_cuda_fv4_can_fuse(v, max_steps);
+  return max_steps <= t->max_steps && mg_cuda_has_temporal(&has) == MG_OK && has &&
          patches_fit(v, max_steps);
 }
 
@@ -115,13 +116,13 @@ bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
 
 /* Blocks that wait for another rank must not occupy SMs that a rank on the same GPU needs. */
 bool mg_cuda_interior_first(const mg_view_t *v, int n) {
-  return n > 1 && v->op != MG_OPERATOR_FV4 && mg_cuda.dependent_launches && !mg_cuda.shared &&
-         mg_cuda_fused_overlaps(v, n, false);
+  return n > 1 && mg_traits_of(v->op)->points == 7 && mg_cuda.dependent_launches &&
+         !mg_cuda.shared && mg_cuda_fused_overlaps(v, n, false);
 }
 
 bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n) {
   /* A ring of alpha planes does not fit into shared memory beside the residual's stage. */
-  return v->op != MG_OPERATOR_FV4 && mg_cuda_can_fuse(v, n) && !v->alpha_varies &&
+  return mg_has_path(v->op, MG_PATH_RESIDUAL) && mg_cuda_can_fuse(v, n) && !v->alpha_varies &&
          patches_fit(v, n + 1);
 }
 
@@ -130,7 +131,7 @@ bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse,
   bool fits = true;
   for (int d = 0; d < 2; d++)
     fits = fits && (!v->alpha_varies || coarse->n[d] == (v->n[d] + 1) / 2);
-  return fits && v->op != MG_OPERATOR_FV4 && mg_cuda_can_fuse(v, n) &&
+  return fits && mg_has_path(v->op, MG_PATH_INTERPOLATION) && mg_cuda_can_fuse(v, n) &&
          (coarse->ghost_layers >= mg_coarse_layers_of_steps(n) || mg_walls_enclose(v));
 }
 

@@ -64,8 +64,7 @@ bool mg_steps_look_back(const mg_step_t *steps, int n_steps) {
 }
 
 int mg_max_steps_per_pass(const mg_params_t *params) {
-  const int most =
-      params->op == MG_OPERATOR_FV4 ? MG_MAX_STEPS_PER_PASS_FV4 : MG_MAX_STEPS_PER_PASS;
+  const int most = mg_traits_of(params->op)->max_steps;
   const bool is_less = params->steps_per_pass != MG_STEPS_AUTO && params->steps_per_pass < most;
   return is_less ? (int)params->steps_per_pass : most;
 }

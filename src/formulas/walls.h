@@ -91,12 +91,12 @@ MG_INLINE mg_wall_orders_t mg_wall_orders(const mg_view_t *v, int order) {
 }
 
 /** Wall formula order of the operator in wide boxes: 1 for 7pt, 2 for fv2, 4 for fv4. */
-MG_INLINE int mg_operator_order(const mg_view_t *v) {
-  return v->op == MG_OPERATOR_FV4 ? 4 : v->op == MG_OPERATOR_FV2 ? 2 : 1;
+static inline int mg_operator_order(const mg_view_t *v) {
+  return mg_traits_of(v->op)->wall_order;
 }
 
 /** Orders actually used for the operator's wall formula. */
-MG_INLINE mg_wall_orders_t mg_operator_orders(const mg_view_t *v) {
+static inline mg_wall_orders_t mg_operator_orders(const mg_view_t *v) {
   return mg_wall_orders(v, mg_operator_order(v));
 }
 

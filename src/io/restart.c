@@ -366,7 +366,7 @@ static mg_status_t largest_beta(mg_level_t *level, int d, double *wall, double *
  * 1 + 2.5 + 0.5). For fv4 it is 32 / 12 and less than 1 for the differences of beta inside, and
  * 15 / 12 (1 + 140 / 12) + 1 / 12 (1 + 1012 / 12) = 23 at a wall. */
 static mg_status_t largest_row(mg_level_t *level, mg_operator_t op, double *sum) {
-  const double weights = op == MG_OPERATOR_FV4 ? 24.0 : 4.0, h = level->plan->h[0];
+  const double weights = mg_traits_of(op)->weights, h = level->plan->h[0];
   double *wall;
   mg_status_t status = mg_new(&wall, mg_boundary_faces_max(level), "boundary faces");
   status = mg_comm_agree(status);

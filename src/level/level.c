@@ -210,12 +210,11 @@ static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level, const mg_
 static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
   const bool periodic[3] = {mg_is_periodic(v, 0), mg_is_periodic(v, 1), mg_is_periodic(v, 2)};
-  const bool wide = h->params.op == MG_OPERATOR_FV4;
   const mg_end_t end = {level->backend, &level->store.view, &level->timers.traffic};
   mg_copy_spec_t spec = mg_copy_halo(&level->plan->layout, h->plan.radius, periodic);
   MG_TRY(mg_exchange_create(&spec, end, end, h->transports, &level->halo_box));
   level->halo = level->halo_box;
-  if (!wide) {
+  if (!mg_traits_of(v->op)->edges) {
     spec.faces = true;
     MG_TRY(mg_exchange_create(&spec, end, end, h->transports, &level->halo));
   }

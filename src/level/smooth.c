@@ -107,7 +107,7 @@ static mg_status_t create_resident(const mg_level_t *level, bool zero_guess, mg_
 /* Collective over the level. */
 static mg_status_t create_schedule(const mg_level_t *level, bool zero_guess, mg_schedule_t *s) {
   /* Colored steps of the 7-point operators update in place; all others need a second vector. */
-  const bool in_place = level->steps[0].colored && mg_level_view(level)->op != MG_OPERATOR_FV4;
+  const bool in_place = level->steps[0].colored && mg_traits_of(mg_level_view(level)->op)->in_place;
   MG_TRY(mg_schedule_create(level->steps, level->n_steps, level->steps_per_pass, in_place,
                             zero_guess, s));
   if (level->one_exchange) MG_TRY(grow_sweeps(level, s));

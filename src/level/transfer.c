@@ -8,12 +8,8 @@
 #include <stdlib.h>
 
 mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle) {
-  static const mg_interpolation_t kinds[][2] = {
-      [MG_OPERATOR_FV2] = {[MG_CYCLE_V] = MG_INTERPOLATE_V2, [MG_CYCLE_F] = MG_INTERPOLATE_V2},
-      [MG_OPERATOR_FV4] = {[MG_CYCLE_V] = MG_INTERPOLATE_V2, [MG_CYCLE_F] = MG_INTERPOLATE_V4},
-      [MG_OPERATOR_7PT] = {[MG_CYCLE_V] = MG_INTERPOLATE_P0, [MG_CYCLE_F] = MG_INTERPOLATE_P1},
-  };
-  return kinds[op][cycle];
+  const mg_operator_traits_t *t = mg_traits_of(op);
+  return cycle == MG_CYCLE_F ? t->f : t->v;
 }
 
 /* Vector of the coarsened patches that holds values of coarse vector `vec`. */
@@ -145,11 +141,6 @@ mg_status_t mg_halo_betas(mg_hierarchy_t *h, int l) {
   return MG_OK;
 }
 
-/* Order of the wall formula that matches an interpolation. */
-static int wall_order(mg_interpolation_t kind) {
-  return kind == MG_INTERPOLATE_V4 ? 4 : kind == MG_INTERPOLATE_V2 ? 2 : 1;
-}
-
 /* has_ghosts: the halo ghosts of the coarse level are valid. */
 static mg_status_t fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation_t kind,
                                       bool has_ghosts) {
@@ -163,7 +154,7 @@ static mg_status_t fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation
   if (kind != MG_INTERPOLATE_P0 && !(fine->plan->halves && fine->backend->fused.folds_walls &&
                                      fine->backend->fused.folds_walls(half, kind)))
     MG_TIMED(fine, MG_TIME_INTERPOLATE,
-             fine->backend->fill_wall_ghosts(half, MG_U, wall_order(kind)));
+             fine->backend->fill_wall_ghosts(half, MG_U, mg_interpolation_order(kind)));
   return MG_OK;
 }
 

@@ -7,15 +7,15 @@
 /* The reference code does 6 half sweeps for fv2 and fv4, and 4 for 7pt. Two half sweeps are one
  * red-black sweep. */
 static int default_smooths(const mg_params_t *params) {
-  const bool is_7pt = params->op == MG_OPERATOR_7PT;
+  const mg_operator_traits_t *t = mg_traits_of(params->op);
   switch (params->smoother) {
   case MG_SMOOTHER_GSRB:
-    return is_7pt ? 2 : 3;
+    return t->gsrb_smooths;
   case MG_SMOOTHER_CHEBYSHEV:
     return 1;
   case MG_SMOOTHER_JACOBI:
   case MG_SMOOTHER_L1JACOBI:
-    return is_7pt ? 4 : 6;
+    return t->jacobi_smooths;
   case MG_SMOOTHER_SYMGS:
   case MG_SMOOTHER_SSOR:
     return 2;
@@ -33,7 +33,7 @@ static double default_omega(const mg_params_t *params) {
 }
 
 static int default_degree(const mg_params_t *params) {
-  return params->op == MG_OPERATOR_7PT ? 4 : 6;
+  return mg_traits_of(params->op)->degree;
 }
 
 bool mg_params_has_default_smooths(const mg_params_t *params) {
@@ -204,11 +204,11 @@ static mg_status_t check_cells(mg_parser_t *parser) {
     return mg_parser_fail(parser, MG_ERR_USAGE, "%s cannot be combined with %s; remove one of them",
                           cells, mg_parser_label(parser, option, label, (int)sizeof label));
   }
-  if (parser->params->op != MG_OPERATOR_FV4) return MG_OK;
+  if (mg_traits_of(parser->params->op)->any_grid) return MG_OK;
   return mg_parser_fail(parser, MG_ERR_USAGE,
-                        "%s requires --operator=fv2 or 7pt; fv4 needs a cube of boxes: pass "
+                        "%s requires --operator=fv2 or 7pt; %s needs a cube of boxes: pass "
                         "LOG2_BOX_DIM and BOXES_PER_RANK",
-                        cells);
+                        cells, mg_operator_name(parser->params->op));
 }
 
 /* Reject what a health check cannot have: its problems are fixed. */

@@ -134,10 +134,11 @@ mg_status_t mg_plan_build_general(const mg_params_t *params, int64_t ranks, mg_p
                                   char *message, int message_size) {
   const bool limited = params->finest_ranks > 0 && params->finest_ranks < ranks;
   const int64_t most = limited ? params->finest_ranks : ranks;
-  if (params->op == MG_OPERATOR_FV4) {
+  if (!mg_traits_of(params->op)->any_grid) {
     snprintf(message, (size_t)message_size,
-             "fv4 needs a cube of boxes; a grid of %dx%dx%d cells requires --operator=fv2 or 7pt",
-             (int)params->cells[0], (int)params->cells[1], (int)params->cells[2]);
+             "%s needs a cube of boxes; a grid of %dx%dx%d cells requires --operator=fv2 or 7pt",
+             mg_operator_name(params->op), (int)params->cells[0], (int)params->cells[1],
+             (int)params->cells[2]);
     return MG_ERR_USAGE;
   }
   const __int128 cells = (__int128)params->cells[0] * params->cells[1] * params->cells[2];
@@ -154,7 +155,7 @@ mg_status_t mg_plan_build_general(const mg_params_t *params, int64_t ranks, mg_p
     level->h[d] = params->length[d] / params->cells[d];
   while (plan->n_levels < MG_MAX_LEVELS && choose_pairs(plan, params))
     level = add_general(plan, params);
-  plan->radius = 1;
+  plan->radius = mg_traits_of(params->op)->radius;
   plan->boxes_asked = mg_layout_n_boxes(&plan->level[0].layout);
   mg_plan_set_levels(plan, params);
   return MG_OK;

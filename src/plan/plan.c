@@ -58,10 +58,6 @@ void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above) {
     ++*above;
 }
 
-static int radius_of(mg_operator_t op) {
-  return op == MG_OPERATOR_FV4 ? 2 : 1;
-}
-
 static int64_t min64(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
@@ -69,8 +65,10 @@ static int64_t min64(int64_t a, int64_t b) {
 static mg_place_t place_of(const mg_layout_t *layout, const mg_params_t *params) {
   const int64_t cells = mg_layout_n_cells(layout);
   if (cells < params->cpu_below) return MG_PLACE_CPU;
-  if (params->device == MG_DEVICE_CUDA) return MG_PLACE_CUDA;
-  if (params->device == MG_DEVICE_CUDA_SIMPLE) return MG_PLACE_CUDA_SIMPLE;
+  if (params->device == MG_DEVICE_CUDA && mg_has_path(params->op, MG_PATH_TUNED))
+    return MG_PLACE_CUDA;
+  if (params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE)
+    return MG_PLACE_CUDA_SIMPLE;
   if (params->device == MG_DEVICE_GUARD) return MG_PLACE_GUARD;
   return MG_PLACE_CPU;
 }
@@ -188,7 +186,13 @@ void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int6
 
 mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan, char *message,
                           int message_size) {
+  const mg_operator_traits_t *t = mg_traits_of(params->op);
   memset(plan, 0, sizeof *plan);
+  if (t->points == 0) {
+    snprintf(message, (size_t)message_size, "operator %d has no traits (base/operators.h)",
+             (int)params->op);
+    return MG_ERR_USAGE;
+  }
   if (mg_params_has_cells(params))
     return mg_plan_build_general(params, ranks, plan, message, message_size);
   const int32_t w = 1 << params->log2_box_dim;
@@ -207,17 +211,16 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
   }
   const bool mixed =
       params->boundary == MG_BOUNDARY_WALLS && mg_has_wall(params->wall, MG_WALL_NONE);
-  if (params->op == MG_OPERATOR_FV4 && (mixed || mg_has_wall(params->wall, MG_WALL_NEUMANN))) {
+  if (!t->mixed_sides && (mixed || mg_has_wall(params->wall, MG_WALL_NEUMANN))) {
     snprintf(message, (size_t)message_size,
-             "--operator=fv4 requires --boundary=dirichlet or periodic on all sides; use fv2 or "
-             "7pt");
+             "--operator=%s requires --boundary=dirichlet or periodic on all sides; use fv2 or 7pt",
+             mg_operator_name(params->op));
     return MG_ERR_USAGE;
   }
-  const int radius = radius_of(params->op);
   int smallest = mg_plan_has_dirichlet_wall(params) ? 1 : 2;
   if (params->coarsest > smallest) smallest = params->coarsest;
 
-  plan->radius = radius;
+  plan->radius = t->radius;
   mg_layout_t layout = finest_of(params, boxes, ranks);
   plan->boxes_asked =
       params->boxes[0] > 0 ? mg_volume(boxes) : (int64_t)((__int128)params->boxes_per_rank * ranks);
@@ -225,7 +228,7 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
 
   mg_layout_t coarse;
   int64_t cap;
-  while (mg_layout_coarsen(&layout, radius, smallest, &coarse, &cap)) {
+  while (mg_layout_coarsen(&layout, t->radius, smallest, &coarse, &cap)) {
     coarse.n_ranks = mg_plan_agglomerated_ranks(&coarse, layout.n_ranks, cap, params);
     layout = coarse;
     mg_plan_add_level(plan, params, &layout);

@@ -54,8 +54,8 @@ static bool may_fuse(const mg_level_plan_t *level, int radius, const mg_params_t
   const int64_t cells = cells_per_rank(level);
   const bool large = level->place == MG_PLACE_GUARD ||
                      (level->place == MG_PLACE_CUDA && cells >= MG_FUSED_SWEEPS_MIN_CELLS);
-  return most > 1 && (params->op != MG_OPERATOR_FV4 || smoother->colored) && smoother->fuse &&
-         large && may_be_colored(&level->layout, params) &&
+  return most > 1 && (mg_has_path(params->op, MG_PATH_FUSED_ALL) || smoother->colored) &&
+         smoother->fuse && large && may_be_colored(&level->layout, params) &&
          level->layout.box_dim >= mg_layers_of_steps(radius, most);
 }
 
@@ -78,7 +78,7 @@ static double percent_with_ghosts(const mg_level_plan_t *level, const mg_params_
   const mg_layout_t *layout = &level->layout;
   const mg_cuboid_t part = mg_cuboids_part(layout, 0), cells = mg_layout_cells(layout, &part);
   double percent = 100.0;
-  const bool split = params->op == MG_OPERATOR_FV4 && splits_rows(level, smoother);
+  const bool split = mg_has_path(params->op, MG_PATH_SPLIT) && splits_rows(level, smoother);
   for (int d = split ? 1 : 0; d < 3; d++) {
     const int parts = (layout->boxes[d] + part.n[d] - 1) / part.n[d],
               sides = mg_params_is_periodic(params, d) || parts > 2 ? 2 : parts - 1;
@@ -93,14 +93,15 @@ static bool passes_once(const mg_level_plan_t *level, int radius, const mg_param
                         const smoother_t *smoother) {
   const mg_layout_t *layout = &level->layout;
   const int layers = mg_layers_of_pass(radius, smoother->n_steps);
-  const bool is_fv4 = params->op == MG_OPERATOR_FV4,
-             pays = !has_halo(level, params) ||
-                    (layers <= MG_PASS_MAX_LAYERS && layout->box_dim >= layers &&
-                     (is_fv4 ? layout->cuboids &&
-                                   percent_with_ghosts(level, params, smoother, layers) <=
-                                       MG_PASS_FV4_MAX_PERCENT
-                             : cells_per_rank(level) >= MG_PASS_WITH_HALO_MIN_CELLS));
-  return pays && may_be_colored(layout, params) && (!is_fv4 || layout->box_dim >= 4);
+  const mg_operator_traits_t *t = mg_traits_of(params->op);
+  const bool pays =
+      !has_halo(level, params) ||
+      (layers <= MG_PASS_MAX_LAYERS && layout->box_dim >= layers &&
+       (t->radius > 1 ? layout->cuboids && percent_with_ghosts(level, params, smoother, layers) <=
+                                               MG_PASS_FV4_MAX_PERCENT
+                      : cells_per_rank(level) >= MG_PASS_WITH_HALO_MIN_CELLS));
+  return t->pass_planes > 0 && pays && may_be_colored(layout, params) &&
+         layout->box_dim >= t->pass_box_dim;
 }
 
 /* True if the SMs of the GPU have room for the cells of the level. fv4 needs boxes as wide as its
@@ -108,17 +109,19 @@ static bool passes_once(const mg_level_plan_t *level, int radius, const mg_param
 static bool fits_on_sms(const mg_level_plan_t *level, const mg_params_t *params, bool colored) {
   const int32_t *n = level->layout.n;
   const int64_t cells = mg_layout_n_cells(&level->layout);
-  const bool is_fv4 = params->op == MG_OPERATOR_FV4;
+  const mg_operator_traits_t *t = mg_traits_of(params->op);
   mg_resident_tiles_t tiles;
   mg_fv4_tiles_t fv4_tiles;
   if (level->place == MG_PLACE_GUARD)
-    return !is_fv4 && cells <= MG_RESIDENT_MAX_CELLS_GUARD && n[0] % 2 == 0 && n[1] % 2 == 0 &&
-           n[2] % 2 == 0;
-  if (level->place != MG_PLACE_CUDA || cells > MG_RESIDENT_MAX_CELLS) return false;
-  if (!is_fv4)
+    return t->paths & MG_PATH_EMULATED && cells <= MG_RESIDENT_MAX_CELLS_GUARD && n[0] % 2 == 0 &&
+           n[1] % 2 == 0 && n[2] % 2 == 0;
+  if (level->place != MG_PLACE_CUDA || !(t->paths & MG_PATH_RESIDENT) ||
+      cells > MG_RESIDENT_MAX_CELLS)
+    return false;
+  if (t->points == 7)
     return mg_resident_choose_tiles(n, params->sms, &tiles) &&
            (colored || !mg_resident_tiles_are_wide(&tiles));
-  return level->layout.box_dim >= 4 && (colored || !mg_fv4_tiles_are_wide(n)) &&
+  return level->layout.box_dim >= t->pass_box_dim && (colored || !mg_fv4_tiles_are_wide(n)) &&
          mg_fv4_choose_tiles(n, params->sms, &fv4_tiles);
 }
 
@@ -140,7 +143,7 @@ static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *p
   const int64_t least =
       smoother->colored ? MG_FUSED_RESIDUAL_MIN_BYTES : MG_FUSED_RESIDUAL_MIN_BYTES_ALL;
   const bool pays = level->place == MG_PLACE_GUARD || vector_bytes_per_rank(level) >= least;
-  return pays && params->op != MG_OPERATOR_FV4 && !params->alpha_varies &&
+  return pays && mg_has_path(params->op, MG_PATH_RESIDUAL) && !params->alpha_varies &&
          level->layout.box_dim > mg_max_steps_per_pass(params);
 }
 
@@ -151,7 +154,7 @@ static bool may_exchange_once(const mg_level_plan_t *level, const mg_params_t *p
   const bool pays = level->place == MG_PLACE_GUARD
                         ? cells <= MG_ONE_EXCHANGE_MAX_CELLS_GUARD
                         : cells <= MG_ONE_EXCHANGE_MAX_CELLS && level->layout.n_ranks > 1;
-  return pays && params->op != MG_OPERATOR_FV4 && layers > 0 &&
+  return pays && mg_has_path(params->op, MG_PATH_ONE_EXCHANGE) && layers > 0 &&
          layers <= MG_ONE_EXCHANGE_MAX_LAYERS && level->layout.box_dim >= layers;
 }
 
@@ -205,7 +208,7 @@ static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params
   const bool pays =
       level->place == MG_PLACE_GUARD || level->resident || vector_bytes_per_rank(level) >= least;
   const bool with_ghosts = level->resident && level->one_exchange;
-  return level->steps_per_pass > 1 && pays && params->op != MG_OPERATOR_FV4 &&
+  return level->steps_per_pass > 1 && pays && mg_has_path(params->op, MG_PATH_INTERPOLATION) &&
          (level->halves || !level->resident) && level[1].place == level->place &&
          (!with_ghosts || may_interpolate_ghosts(level, smoother));
 }
@@ -235,7 +238,7 @@ static bool pass_reads_dinv(const mg_level_plan_t *level, const mg_params_t *par
  * for it. */
 static bool computes_dinv(const mg_level_plan_t *level, const mg_params_t *params,
                           const smoother_t *smoother) {
-  return params->op != MG_OPERATOR_FV4 && params->smoother != MG_SMOOTHER_L1JACOBI &&
+  return mg_traits_of(params->op)->sums_diagonal && params->smoother != MG_SMOOTHER_L1JACOBI &&
          cells_per_rank(level) >= MG_STORED_DINV_MAX_CELLS &&
          (level->place == MG_PLACE_CUDA || (level->place == MG_PLACE_CPU && !params->alpha_varies &&
                                             !pass_reads_dinv(level, params, smoother)));
@@ -263,7 +266,7 @@ static unsigned unused_vectors(const mg_level_plan_t *level, const mg_params_t *
   unsigned unused = 0;
   if (computes_dinv(level, params, smoother) && (is_mixed || !dumps(params, MG_FIELD_DINV)))
     unused |= 1u << MG_DINV;
-  if (level->place == MG_PLACE_CPU && params->op != MG_OPERATOR_FV4 && smoother->colored &&
+  if (level->place == MG_PLACE_CPU && mg_traits_of(params->op)->in_place && smoother->colored &&
       level->halves && (is_mixed || (is_large && !needs_tmp(level, params))))
     unused |= 1u << MG_TMP;
   return unused;
@@ -281,7 +284,7 @@ static unsigned vectors_of_start(const mg_params_t *params, int l) {
 static bool writes_u_once(const mg_plan_t *plan, const mg_params_t *params) {
   const mg_level_plan_t *finest = &plan->level[0];
   const bool can_defer = (finest->place == MG_PLACE_CUDA || finest->place == MG_PLACE_GUARD) &&
-                         params->op != MG_OPERATOR_FV4 && finest->layout.n_ranks == 1 &&
+                         mg_has_path(params->op, MG_PATH_GUESS) && finest->layout.n_ranks == 1 &&
                          mg_plan_has_dirichlet_wall(params) &&
                          !mg_params_is_periodic_anywhere(params) && plan->n_outer > 1;
   return can_defer && params->cycle == MG_CYCLE_F && params->rtol == 0.0 && !params->restart[0];

@@ -94,7 +94,7 @@ static void cut(window_t *w, int d, int first, int n, int value_bytes) {
  * keep strips full for a while. Windows alternate, so that their cells come from memory. */
 static mg_status_t run_pass(const mg_level_t *level, int number, int rows) {
   const mg_view_t *v = mg_level_view(level);
-  const int steps = level->n_steps, lag = v->op == MG_OPERATOR_FV4 ? 3 : 1,
+  const int steps = level->n_steps, lag = mg_traits_of(v->op)->pass_planes,
             planes = lag * (steps + 2) + 8;
   window_t w = {*v, v->patch[0]};
   w.view.patch = &w.patch;

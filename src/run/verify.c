@@ -51,7 +51,7 @@ static void fail(mg_result_t *result, const char *format, ...) {
  * fluxes (15 (u1 - u0) - (u2 - u-1)) / 12. */
 static double symbol(mg_operator_t op, int m, double n) {
   const double half = pi * m / n, s = sin(half);
-  if (op == MG_OPERATOR_FV2) return 4.0 * s * s * n * n;
+  if (mg_traits_of(op)->points == 7) return 4.0 * s * s * n * n;
   return (30.0 * s - 2.0 * sin(3.0 * half)) / 12.0 * 2.0 * s * n * n;
 }
 
@@ -84,8 +84,8 @@ static double diagonal_error(const double amplitude[64], double x) {
 }
 
 double mg_verify_expected_error(const mg_params_t *params, int n) {
-  if (params->op == MG_OPERATOR_7PT)
-    return (params->boundary == MG_BOUNDARY_PERIODIC ? 1.2e-3 : 8.7e-3) / n / n;
+  const double known = mg_traits_of(params->op)->error[params->boundary == MG_BOUNDARY_PERIODIC];
+  if (known > 0.0) return known / n / n;
   double amplitude[64], moduli = 0.0, peak = 0.0;
   for (int i = 0; i < 64; i++) {
     amplitude[i] = mode_error(params, n, (const int[3]){i % 4, i / 4 % 4, i / 16});
@@ -103,9 +103,8 @@ double mg_verify_expected_error(const mg_params_t *params, int n) {
  * as a maximum over more cells does. */
 double mg_verify_attainable_rtol(const mg_params_t *params, int n) {
   const bool periodic = params->boundary == MG_BOUNDARY_PERIODIC;
-  const double factor = params->op != MG_OPERATOR_7PT ? 0.014 : periodic ? 0.03 : 0.06;
   if (mg_params_solves_once(params)) return DBL_EPSILON;
-  return factor * DBL_EPSILON * n * n;
+  return mg_traits_of(params->op)->rounding[periodic] * DBL_EPSILON * n * n;
 }
 
 void mg_verify_warn_of_rtol(const mg_params_t *params, const int32_t n[3]) {
@@ -139,7 +138,7 @@ static bool is_solved(const mg_result_t *result, int s, double expected) {
  * into a residual of order 1/h, up to 0.035 / h. */
 static double residual_bound(const mg_params_t *params, int n) {
   if (params->cycle == MG_CYCLE_F) return n > 4 ? 4.0 / n : 1.0;
-  return params->op == MG_OPERATOR_7PT ? fmax(1.0, 0.1 * n) : 1.0;
+  return mg_traits_of(params->op)->v == MG_INTERPOLATE_P0 ? fmax(1.0, 0.1 * n) : 1.0;
 }
 
 static void check_residuals(const mg_params_t *params, mg_result_t *result) {
@@ -171,12 +170,13 @@ static void check_error(const mg_params_t *params, mg_result_t *result) {
   const double expected = mg_verify_expected_error(params, n);
   const double expected_2h = mg_verify_expected_error(params, n / 2);
   const bool solved = is_solved(result, 0, expected), solved_2h = is_solved(result, 1, expected_2h);
-  const double order = params->op == MG_OPERATOR_FV4 ? 4.0 : 2.0;
+  const mg_operator_traits_t *t = mg_traits_of(params->op);
+  const double order = t->order;
   /* One F-cycle with a weak smoother may lose much of the order, and may gain any amount of
    * order where errors cancel. The 7pt interpolation is of low order. Up to 5 times the
    * expected error was observed (80^3, periodic, Jacobi), and an order of 0.2 if errors
    * cancelled on only one of two grids. */
-  const bool low_order = params->op == MG_OPERATOR_7PT;
+  const bool low_order = t->f == MG_INTERPOLATE_P1;
   window_t w = {0.1, low_order ? 8.0 : 4.0, low_order ? INFINITY : 0.75 * order, INFINITY};
   if (solved) w = (window_t){0.5, 2.0, w.order_slack_low, INFINITY};
   if (solved && solved_2h) w = (window_t){0.5, 2.0, 0.5, 0.5};

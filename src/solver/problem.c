@@ -184,19 +184,21 @@ static mg_status_t remove_rhs_mean(mg_hierarchy_t *h, bool sets_f, bool enqueued
 static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
   if (!level->comm) return MG_OK;
   const mg_view_t *v = &level->store.view;
-  if (v->op == MG_OPERATOR_FV4) MG_TRY(level->backend->extend_faces(v));
+  const mg_operator_traits_t *t = mg_traits_of(v->op);
+  if (t->extends_betas) MG_TRY(level->backend->extend_faces(v));
   MG_TRY(level->backend->set_diagonal(v, params->smoother == MG_SMOOTHER_L1JACOBI,
                                       &level->lambda_max));
   MG_TRY(mg_comm_max(level->comm, &level->lambda_max, 1));
   /* Fused sweeps of fv4 and passes on a CPU read 1 / diagonal also in ghosts. */
   const bool read =
-      (v->op == MG_OPERATOR_FV4 || level->plan->resident) && level->plan->vectors & 1u << MG_DINV;
+      (!t->sums_diagonal || level->plan->resident) && level->plan->vectors & 1u << MG_DINV;
   return read ? mg_halo_deep(level, MG_DINV) : MG_OK;
 }
 
 /* Levels without a smoother store a diagonal only for dumps; fv4 extends their betas. */
 static bool needs_diagonal(const mg_hierarchy_t *h, int l) {
-  return !h->low || h->params.op == MG_OPERATOR_FV4 || h->level[l].plan->vectors & 1u << MG_DINV;
+  return !h->low || mg_traits_of(h->params.op)->extends_betas ||
+         h->level[l].plan->vectors & 1u << MG_DINV;
 }
 
 /* The only cell of a periodic direction is its own neighbor: no flux passes. With a beta of 0 the

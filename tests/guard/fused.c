@@ -19,12 +19,12 @@ typedef struct {
 bool guard_can_fuse(const mg_view_t *v, int max_steps) {
   /* 1 / diagonal is computed from the betas, because it has no ghosts; with a varying alpha it
    * would be read. That of fv4 is always read, and has ghosts. */
-  return !v->alpha_varies &&
+  return !v->alpha_varies && mg_traits_of(v->op)->max_steps > 1 &&
          (mg_walls_enclose(v) || v->ghost_layers >= mg_layers_of_steps(v->radius, max_steps));
 }
 
 bool guard_can_interpolate(const mg_view_t *v, const mg_view_t *coarse, int n) {
-  return v->op != MG_OPERATOR_FV4 && guard_can_fuse(v, n) &&
+  return mg_has_path(v->op, MG_PATH_INTERPOLATION) && guard_can_fuse(v, n) &&
          (mg_walls_enclose(v) || coarse->ghost_layers >= mg_coarse_layers_of_steps(n));
 }
 
@@ -123,8 +123,8 @@ static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *ste
     mg_patch_t p = grown(&c->p, n - 1 - s + ghosts);
     mg_view_t one = view_of(v, &p);
     /* 1 / diagonal from the betas, which have ghosts. */
-    if (v->op != MG_OPERATOR_FV4) p.vec[MG_DINV] = NULL;
-    const bool in_place = steps[s].colored && v->op != MG_OPERATOR_FV4;
+    if (mg_traits_of(v->op)->sums_diagonal) p.vec[MG_DINV] = NULL;
+    const bool in_place = steps[s].colored && mg_traits_of(v->op)->in_place;
     const int dst = in_place ? MG_U : MG_TMP;
     MG_TRY(mg_cpu_smooth(&one, &(mg_sweep_t){&steps[s], 1, MG_U, dst, dst, MG_NO_VECTOR},
                          MG_REGION_ALL));
@@ -196,7 +196,7 @@ static mg_status_t interpolate_copy(const mg_view_t *v, const copy_t *c, int q, 
   mg_view_t coarse = view_of(source->coarse, &half);
   /* Ghosts outside walls are needed next to every ghost layer, not only next to the layers of A. */
   coarse.radius = coarse.ghost_layers;
-  MG_TRY(mg_cpu_fill_wall_ghosts(&coarse, source->src, source->kind == MG_INTERPOLATE_V2 ? 2 : 1));
+  MG_TRY(mg_cpu_fill_wall_ghosts(&coarse, source->src, mg_interpolation_order(source->kind)));
   for (int k = 0; k < p.n[2]; k++)
     for (int j = 0; j < p.n[1]; j++)
       for (int i = 0; i < p.n[0]; i++) {

@@ -143,7 +143,7 @@ static mg_status_t dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_
 }
 
 static bool can_smooth_residual(const mg_view_t *v, int n) {
-  return guard_can_fuse(v, n + 1);
+  return mg_has_path(v->op, MG_PATH_RESIDUAL) && guard_can_fuse(v, n + 1);
 }
 static _Thread_local double residual_norm;
 static mg_status_t smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
@@ -163,7 +163,8 @@ static mg_status_t interpolate_smooth(const mg_view_t *v, const mg_sweep_t *swee
                                   &(guard_source_t){&other_opened, src, kind}));
 }
 static bool can_reside(const mg_view_t *v, int n) {
-  return !mg_has_wall(v->side, MG_WALL_NONE) && guard_can_fuse(v, n + 1);
+  return mg_has_path(v->op, MG_PATH_EMULATED) && !mg_has_wall(v->side, MG_WALL_NONE) &&
+         guard_can_fuse(v, n + 1);
 }
 static mg_status_t smooth_resident_opened(const mg_view_t *v, const mg_sweep_t *sweep,
                                           const mg_resident_use_t *use, const mg_view_t *source,

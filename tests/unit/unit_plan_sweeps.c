@@ -2,6 +2,7 @@
  * that costs. */
 #include "formulas/vectors.h"
 #include "plan/resident_tiles.h"
+#include "tests/guard/guard.h"
 #include "tests/lib/plan_case.h"
 
 /* Which levels fuse several steps, and the cost: extra ghost layers where patches have
@@ -263,8 +264,51 @@ static void test_fv4_halo(void) {
     }
 }
 
+/* Fast paths of a backend that accept a level of 16^3 cells between walls. */
+static int count_paths(const mg_backend_t *b, mg_operator_t op) {
+  mg_patch_t fine = {.n = {16, 16, 16}}, half = {.n = {8, 8, 8}};
+  mg_view_t v = {.n_patches = 1,
+                 .patch = &fine,
+                 .n = {16, 16, 16},
+                 .box_dim = 16,
+                 .radius = 2,
+                 .ghost_layers = 8,
+                 .cells = 4096,
+                 .op = op,
+                 .side = {{MG_WALL_DIRICHLET, MG_WALL_DIRICHLET},
+                          {MG_WALL_DIRICHLET, MG_WALL_DIRICHLET},
+                          {MG_WALL_DIRICHLET, MG_WALL_DIRICHLET}}};
+  mg_view_t coarse = v;
+  memcpy(fine.wall, v.side, sizeof fine.wall);
+  memcpy(half.wall, v.side, sizeof half.wall);
+  memcpy(coarse.n, half.n, sizeof half.n);
+  coarse.patch = &half;
+  return (b->fused.can_fuse && b->fused.can_fuse(&v, 2)) +
+         (b->fused.can_smooth_residual && b->fused.can_smooth_residual(&v, 2)) +
+         (b->fused.can_interpolate_smooth && b->fused.can_interpolate_smooth(&v, &coarse, 2)) +
+         (b->fused.can_reside && b->fused.can_reside(&v, 4)) +
+         (b->coarse.bottom_fits && b->coarse.bottom_fits(&coarse, MG_BOTTOM_BICGSTAB)) +
+         (b->mixed.can_defer_guess && b->mixed.can_defer_guess(&v, MG_INTERPOLATE_P1));
+}
+
+/* An operator without a row of traits is refused by the plan and by each fast path. */
+static void test_unknown_operator(void) {
+  const mg_operator_t unknown = (mg_operator_t)(MG_OPERATOR_7PT + 1);
+  CHECK_INT(mg_traits_of(unknown)->points, 0);
+  CHECK_INT(count_paths(&mg_backend_cpu, MG_OPERATOR_FV2), 1);
+  CHECK_INT(count_paths(&mg_backend_guard, MG_OPERATOR_FV2), 5);
+  CHECK_INT(count_paths(&mg_backend_guard, MG_OPERATOR_FV4), 1);
+  CHECK_INT(count_paths(&mg_backend_cpu, unknown), 0);
+  CHECK_INT(count_paths(&mg_backend_guard, unknown), 0);
+  set_size(4, 8);
+  params.op = unknown;
+  CHECK_INT(build(1), MG_ERR_USAGE);
+  CHECK(strstr(message, "has no traits"));
+}
+
 int main(void) {
   test_passes();
+  test_unknown_operator();
   test_fv4_halo();
   test_resident();
   return TEST_RESULT();

@@ -42,7 +42,8 @@ static bool is_standard_solve(const mg_params_t *p) {
 
 /* The mathematics that HPGMG's list requires, apart from the duration. */
 static bool is_listed(const mg_params_t *p) {
-  return p->op == MG_OPERATOR_FV4 && p->smoother == MG_SMOOTHER_GSRB && p->bottom != MG_BOTTOM_CG;
+  return mg_traits_of(p->op)->listed && p->smoother == MG_SMOOTHER_GSRB &&
+         p->bottom != MG_BOTTOM_CG;
 }
 
 static mg_result_class_t class_of(const mg_params_t *p) {
