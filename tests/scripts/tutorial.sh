@@ -19,7 +19,7 @@ value_of() {
 compile=$(value_of '$(COMPILE)')
 compile_cuda=$(value_of '$(NVCC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(MG_NVCCFLAGS) $(NVCCFLAGS)')
 link=$(value_of '$(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS)')
-libraries="$abs_top_builddir/libio.a $abs_top_builddir/libhpgmg.a $(value_of '$(EXTERNAL_LIBS) $(LIBS)')"
+libraries="$abs_top_builddir/tests/lib/libfixture.a $abs_top_builddir/libio.a $abs_top_builddir/libhpgmg.a $(value_of '$(EXTERNAL_LIBS) $(LIBS)')"
 have_nvcc=no
 if grep -q '^CUDA_LIBS = .' "$abs_top_builddir/Makefile"; then have_nvcc=yes; fi
 
@@ -53,7 +53,7 @@ apply() {
 linked() {
   local name=$1 file objects=
   shift
-  for file in "$@" $changed; do
+  for file in $(printf "%s\n" "$@" $changed | sort -u); do
     if test -e "$(object "$file")"; then objects="$objects $(object "$file")"; fi
   done
   $link -o "$dir/$name" $objects $libraries
