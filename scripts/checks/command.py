@@ -91,17 +91,23 @@ def check_numbers(r: Result, settings: dict[str, str]) -> None:
                     r.equal(at, value, f"by the command line --{name} is")
 
 
+def check_files(r: Result, given: dict[str, str], is_whole: bool) -> None:
+    """Files of the command line are those of the report. Without a deck or a restart, there are no
+    others, but a file that is named alone may give all fields."""
+    at = {name: f"problem.{name}" for name in ("coefficients", "rhs")} | {"restart": "run.restart"}
+    path = {name: r.get(where, None) for name, where in at.items()}
+    for name, where in at.items():
+        # A path with blanks is more than one word.
+        fits = name not in given or (path[name] or "").startswith(given[name])
+        r.must(fits, f"the command line has --{name}={given.get(name, '')[:60]}, but not {where}")
+    if not is_whole or "input" in given or "restart" in given:
+        return
+    for name, other in (("coefficients", "rhs"), ("rhs", "coefficients")):
+        fits = name in given or path[name] is None or (other in given and path[name] == path[other])
+        r.must(fits, f"the command line has no --{name}, but {at[name]} is {str(path[name])[:60]}")
+
+
 def check_flags(r: Result, settings: dict[str, str]) -> None:
-    present = {
-        "coefficients": r.get("problem.coefficients", None),
-        "rhs": r.get("problem.rhs", None),
-        "restart": r.get("run.restart", None),
-    }
-    for name, path in present.items():
-        r.must(
-            name not in settings or path is not None,
-            f"the command line has --{name}, the report no such file",
-        )
     for name in ("official", "verify-only"):
         if name in settings:
             value, at = settings[name], f"timing.{name.replace('-', '_')}"
@@ -143,7 +149,9 @@ def check_command(r: Result) -> None:
         if given.get(name, "no") not in OFF:
             r.fail(f"the command line has {name}, so it makes no report of a run")
     files = ("input", "restart", "rhs", "coefficients", "cells")
-    is_whole = len(line.encode()) < MOST and not any(name in given for name in files)
+    is_whole = len(line.encode()) < MOST
+    check_files(r, given, is_whole)
+    is_whole = is_whole and not any(name in given for name in files)
     settings = (defaults(r, given) if is_whole else {}) | given
     for name in WORDS:
         if name in settings:
@@ -164,10 +172,9 @@ def check_command(r: Result) -> None:
     check_flags(r, settings)
     check_grid(r, given, sizes)
     if is_whole:
-        files = [r.get(f"problem.{k}", None) for k in ("coefficients", "rhs")]
-        files += [r.get("run.restart", None), r.data["problem"].get("lengths")]
-        fine = all(value is None for value in files)
-        r.must(fine, "the command line names no files and no --cells, but the report has them")
+        others = [r.get("run.restart", None), r.data["problem"].get("lengths")]
+        fine = all(value is None for value in others)
+        r.must(fine, "the command line has no --restart and no --cells, but the report has them")
         r.must(len(sizes) >= 2, "the command line has no LOG2_BOX_DIM and BOXES_PER_RANK")
     if r.get("timing.official"):
         for key, value in (("warmup", 10), ("min_solves", 10), ("min_time", 60.0)):

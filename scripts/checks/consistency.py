@@ -33,6 +33,32 @@ def check_levels(r: Result) -> None:
         before = dim
 
 
+def check_origins(r: Result) -> None:
+    """Origins of beta, f and alpha follow from the files and the equation."""
+    problem = r.get("problem")
+    fields, coefficients, rhs = (problem.get(k) for k in ("fields", "coefficients", "rhs"))
+    if fields is None:
+        return
+    files = coefficients is not None, rhs is not None
+    wanted = {
+        "beta": ("file", "constant 1") if files[0] else ("constant 1",),
+        "f": ("file", "constant 0") if files[1] else ("constant 0",),
+        "alpha": ("file", "constant 1") if files[0] else ("constant 1",),
+    }
+    if not any(files):
+        wanted["beta"] = wanted["f"] = ("built-in",)
+    if problem["equation"] == "poisson":
+        wanted["alpha"] = (None,)
+    for name, origins in wanted.items():
+        own, words = fields[name], " or ".join(map(str, origins))
+        r.must(own in origins, f"problem.fields.{name} is {own}, not {words}")
+    used = "file" in (fields["beta"], fields["alpha"])
+    r.must(used or not files[0], "problem.coefficients is a file, but gives neither beta nor alpha")
+    # A file without f has values of sides, which are solved with --cells.
+    used = fields["f"] == "file" or "lengths" in problem
+    r.must(used or not files[1], "problem.rhs is a file, but gives neither f nor values of sides")
+
+
 def check_grids(r: Result) -> None:
     for s in range(n_solves(r)):
         dim = [n >> s for n in dim_of(r)]
@@ -173,6 +199,7 @@ def check_machine(r: Result) -> None:
 
 def check_numbers(r: Result) -> None:
     check_levels(r)
+    check_origins(r)
     check_grids(r)
     check_memory(r)
     for s in range(n_solves(r)):

@@ -34,8 +34,7 @@ MEASURED = ("counters", "idle_watts")
 
 
 # Text that nothing else determines.
-FIELDS = ("problem.fields.beta", "problem.fields.f", "problem.fields.alpha")
-TEXTS = ("run.host", "run.cpu", *FIELDS, "energy.gpu.reason", "energy.node.reason")
+TEXTS = ("run.host", "run.cpu", "energy.gpu.reason", "energy.node.reason")
 # A run of class double cannot have these words in its command line.
 CONTRADICTIONS = (
     "--verify-only --rtol=1",
@@ -356,6 +355,54 @@ def test_forgeries(tester: Tester, reports: dict) -> None:
     tester.refuse(replaced(mixed, ("error_rounding",), None), "error_rounding is null")
 
 
+def test_origins(tester: Tester, report: dict) -> None:
+    """Files, origins of fields, equation and command line belong together."""
+    line = report["run"]["command_line"]
+
+    def variant(words: str, **problem) -> dict:
+        other = replaced(report, ("run", "command_line"), f"{line} {words}".strip())
+        fields = {name: problem.pop(name, origin) for name, origin in built_in.items()}
+        other["problem"].update(problem, fields=fields)
+        return other
+
+    built_in = dict(report["problem"]["fields"])
+    assert built_in == {"beta": "built-in", "f": "built-in", "alpha": None}
+    for name, origin in (("beta", "constant 1"), ("f", "constant 0"), ("alpha", "constant 1")):
+        for other in (origin, "file"):
+            tester.refuse(variant("", **{name: other}), f"problem.fields.{name} is {other}, not ")
+    a, b = {"coefficients": "a.hdf"}, {"rhs": "b.hdf"}
+    beta, f = {"beta": "file"}, {"f": "file"}
+    alpha = {"equation": "helmholtz", "alpha": "file"}
+    cells = {"lengths": [1.0, 1.0, 1.0]}
+    for words, problem in (
+        ("--coefficients=a.hdf", {**a, **beta, "f": "constant 0"}),
+        ("--coefficients=a.hdf", {**a, **alpha, "beta": "constant 1", "f": "constant 0"}),
+        ("--coefficients a.hdf", {**a, **beta, **f, "rhs": "a.hdf"}),
+        ("--coefficients=a.hdf --rhs=b.hdf", {**a, **b, **beta, **f}),
+        ("--rhs=b.hdf", {**b, **f, "beta": "constant 1"}),
+        ("--rhs=b.hdf", {**b, **cells, "beta": "constant 1", "f": "constant 0"}),
+        ("--input=a.ini", {**a, **b, **beta, **f}),
+        ("--restart=c.hdf", {**a, **b, **beta, **f}),
+        ("--rhs=b c.hdf", {"rhs": "b c.hdf", **f, "beta": "constant 1"}),
+    ):
+        fine = variant(words, **problem)
+        fine["run"]["restart"] = "c.hdf" if "restart" in words else None
+        reasons = tester.reasons(fine)
+        assert not reasons, (words, problem, reasons)
+    for words, problem, reason in (
+        ("--coefficients=a.hdf", {**a, **beta}, "fields.f is built-in, not constant 0"),
+        ("--coefficients=a.hdf", {**a, **beta, **f}, "fields.f is file, not constant 0"),
+        ("--coefficients=a.hdf", {**a, "beta": "constant 1"}, "gives neither beta nor alpha"),
+        ("--coefficients=a.hdf", {**a, **beta, "alpha": "file"}, "fields.alpha is file, not None"),
+        ("--rhs=b.hdf", {**b, **f, **beta}, "fields.beta is file, not constant 1"),
+        ("--rhs=b.hdf", {**b, "f": "constant 0"}, "gives neither f nor values of sides"),
+        ("--rhs=c.hdf", {**b, **f}, "the command line has --rhs=c.hdf, but not problem.rhs"),
+        ("--rhs=b.hdf", {**a, **b, **beta, **f}, "the command line has no --coefficients, but"),
+        ("", {**b, **f}, "the command line has no --rhs, but problem.rhs is b.hdf"),
+    ):
+        tester.refuse(variant(words, **problem), reason)
+
+
 def test_known(tester: Tester) -> None:
     """All known results are plausible, so the bounds are those of the program."""
     for key, row in tester.known.items():
@@ -399,6 +446,7 @@ def main() -> None:
     test_damage(tester, reports["mixed"], 100)
     test_damage(tester, reports["open"], 100)
     test_forgeries(tester, reports)
+    test_origins(tester, reports["open"])
     test_known(tester)
     print(f"{tester.n} reports")
 
