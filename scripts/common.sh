@@ -41,14 +41,29 @@ finish() {
 
 # --- machine -------------------------------------------------------------------------------------
 
-# Number of cores available to this process, from its affinity and its container's CPU quota.
+# Number of cores available to this process, from its affinity and from the CPU quotas of its control group and of
+# the groups around it. As in src/base/control_groups.c; the outer part of a container's path may not exist.
 cores() {
-  local n quota period q
+  local root=${HPGMG_CONTROL_GROUPS-} n controllers group folder quota period
   n=$(nproc)
-  if read -r quota period 2>/dev/null </sys/fs/cgroup/cpu.max && [[ $quota != max ]]; then
-    q=$(((quota + period - 1) / period))
-    ((q < n)) && n=$q
-  fi
+  while IFS=: read -r _ controllers group; do
+    case ,$controllers, in
+      ,,) folder=$root/sys/fs/cgroup ;;
+      *,cpu,*) folder=$root/sys/fs/cgroup/cpu ;;
+      *) continue ;;
+    esac
+    group=${group%/}
+    while
+      quota=max period=1
+      if [[ $folder == */cpu ]]; then
+        read -r quota <"$folder$group/cpu.cfs_quota_us" && read -r period <"$folder$group/cpu.cfs_period_us"
+      else
+        read -r quota period <"$folder$group/cpu.max"
+      fi 2>/dev/null
+      if [[ $quota =~ ^[0-9]+$ && $period =~ ^[1-9][0-9]*$ ]] && ((quota / period < n)); then n=$((quota / period)); fi
+      [[ -n $group ]]
+    do group=${group%/*}; done
+  done < <(printf '0::/\n0:cpu:/\n' | cat - "$root/proc/self/cgroup" 2>/dev/null || true)
   echo $((n > 0 ? n : 1))
 }
 

@@ -43,17 +43,22 @@ static void group_path(const char *root, const char *controller, char *path, siz
 }
 
 /* In a container, the outer part of the path may not exist. The container's group is then the root
- * of the mount. */
+ * of the mount. The inode of a group's folder is the same in all containers of a host. */
 int64_t mg_groups_least(const char *root, const char *controller, const char *mount,
-                        int64_t (*value)(const void *data, const char *folder), const void *data) {
+                        int64_t (*value)(const void *data, const char *folder), const void *data,
+                        uint64_t *group) {
   char path[PATH_MAX], folder[PATH_MAX];
   int64_t least = INT64_MAX;
+  struct stat of_folder;
   group_path(root, controller, path, sizeof path);
   for (;;) {
     const bool fits =
         snprintf(folder, sizeof folder, "%s%s%s", root, mount, path) < (int)sizeof folder;
     const int64_t one = fits ? value(data, folder) : -1;
-    if (one >= 0 && one < least) least = one;
+    if (one >= 0 && one < least) {
+      least = one;
+      if (group && stat(folder, &of_folder) == 0) *group = of_folder.st_ino;
+    }
     char *slash = strrchr(path, '/');
     if (!slash) return least;
     *slash = '\0';
@@ -78,15 +83,17 @@ static int64_t quota_of(const void *is_v1, const char *folder) {
   return number[0] > 0 && number[1] > 0 ? number[0] * 1000 / number[1] : -1;
 }
 
-double mg_machine_cpu_quota_in(const char *root) {
+double mg_machine_cpu_quota_in(const char *root, uint64_t *group) {
   static const char v1;
-  const int64_t unified = mg_groups_least(root, "", "/sys/fs/cgroup", quota_of, NULL),
-                old = mg_groups_least(root, "cpu", "/sys/fs/cgroup/cpu", quota_of, &v1);
+  uint64_t of_unified = 0, of_old = 0;
+  const int64_t unified = mg_groups_least(root, "", "/sys/fs/cgroup", quota_of, NULL, &of_unified),
+                old = mg_groups_least(root, "cpu", "/sys/fs/cgroup/cpu", quota_of, &v1, &of_old);
   const int64_t least = unified < old ? unified : old;
+  if (group) *group = unified < old ? of_unified : of_old;
   return least == INT64_MAX ? 0.0 : 1e-3 * (double)least;
 }
 
-double mg_machine_cpu_quota(void) {
+double mg_machine_cpu_quota(uint64_t *group) {
   const char *root = getenv("HPGMG_CONTROL_GROUPS");
-  return mg_machine_cpu_quota_in(root ? root : "");
+  return mg_machine_cpu_quota_in(root ? root : "", group);
 }

@@ -53,8 +53,8 @@ int64_t mg_host_memory_available_in(const char *root) {
   const int64_t kib = read_number(root, "proc/meminfo", "MemAvailable:");
   int64_t room = min_known(INT64_MAX, kib < 0 ? -1 : kib * 1024);
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-    room = min_known(
-        room, mg_groups_least(root, kinds[k].controller, kinds[k].mount, group_room, &kinds[k]));
+    room = min_known(room, mg_groups_least(root, kinds[k].controller, kinds[k].mount, group_room,
+                                           &kinds[k], NULL));
   return room;
 }
 

@@ -43,7 +43,7 @@ int mg_machine_threads(void) {
 
 void mg_machine_limit_threads(void) {
 #ifdef _OPENMP
-  const double quota = mg_machine_cpu_quota();
+  const double quota = mg_machine_cpu_quota(NULL);
   if (quota > 0.0 && !getenv("OMP_NUM_THREADS") && omp_get_max_threads() > quota)
     omp_set_num_threads(quota < 2.0 ? 1 : (int)quota);
 #endif

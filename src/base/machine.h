@@ -35,11 +35,13 @@ MG_MUST_CHECK mg_status_t mg_machine_check_arithmetic(void);
 void mg_machine_mark_processors(double *mark, int n);
 
 /** CPUs whose time the control groups of this process grant it (cgroup v2 cpu.max, v1
- *  cpu.cfs_quota_us); 0 if unlimited. HPGMG_CONTROL_GROUPS is the folder of /proc and /sys. */
-double mg_machine_cpu_quota(void);
+ *  cpu.cfs_quota_us); 0 if unlimited. HPGMG_CONTROL_GROUPS is the folder of /proc and /sys.
+ *  @param[out] group  number of the control group that has the quota, the same for all processes of
+ *                     this host in it; 0 if unlimited. NULL: not needed */
+double mg_machine_cpu_quota(uint64_t *group);
 
 /** mg_machine_cpu_quota with /proc and /sys below the folder `root`. For tests. */
-double mg_machine_cpu_quota_in(const char *root);
+double mg_machine_cpu_quota_in(const char *root, uint64_t *group);
 
 /** Unless OMP_NUM_THREADS is set, use no more threads than the quota has whole CPUs, and at least
  *  one: threads beyond it wait for the next period. Call it before the first parallel region. */

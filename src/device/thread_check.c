@@ -11,14 +11,15 @@ mg_status_t mg_thread_check(void) {
   return mg_comm_agree(reports ? mg_machine_check_threads() : MG_OK);
 }
 
-/* Threads beyond the quota wait for the next period, 0.1 s. Ranks with the same quota may share it,
- * or have one each. */
-static mg_status_t warn_of_quota(int threads_on_host, bool *warned) {
-  const double quota = mg_machine_cpu_quota(), mine = mg_machine_threads();
-  double differ[2] = {quota, -quota};
-  MG_TRY(mg_comm_max(mg_comm_world(), differ, 2));
-  const bool shared = differ[0] + differ[1] == 0.0;
-  const double threads = shared ? threads_on_host : mine;
+/* Threads beyond the quota wait for the next period, 0.1 s. Rank 0 warns, so the threads of its
+ * control group count. */
+static mg_status_t warn_of_quota(bool *warned) {
+  uint64_t mine, of_root;
+  const double quota = mg_machine_cpu_quota(&mine);
+  of_root = mine;
+  MG_TRY(mg_comm_broadcast(mg_comm_world(), &of_root, sizeof of_root));
+  double threads = mine == of_root ? mg_machine_threads() : 0.0;
+  MG_TRY(mg_comm_sum_on_host(&threads, 1));
   *warned = quota > 0.0 && threads > quota;
   if (*warned)
     mg_warning(
@@ -37,7 +38,7 @@ mg_status_t mg_thread_warn_if_crowded(void) {
   MG_TRY(mg_comm_sum_on_host(on_host, MAX_CPUS + 1));
   const int threads = (int)on_host[MAX_CPUS];
   bool warned;
-  MG_TRY(warn_of_quota(threads, &warned));
+  MG_TRY(warn_of_quota(&warned));
   int cpus = 0;
   for (int c = 0; c < MAX_CPUS; c++)
     cpus += on_host[c] > 0.0;

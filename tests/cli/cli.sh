@@ -127,6 +127,45 @@ if have_feature OpenMP; then
   test ! -s "$dir/err" || complain "the default exceeds the quota: $(cat "$dir/err")"
 fi
 
+# Two ranks in one such group share its quota; in groups of their own they do not.
+if have_mpi; then
+  for rank in 0 1; do cp -r "$dir/groups" "$dir/groups.$rank"; done
+  # shellcheck disable=SC2016 # for the ranks' shells
+  for case in groups:1 'groups.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}:0'; do
+    OMP_NUM_THREADS=1 mpi_run 2 sh -c "HPGMG_CONTROL_GROUPS=\$0/${case%:*} exec \"\$@\"" "$dir" \
+      "$HPGMG_FV" 4 1 --verify-only >"$dir/out" 2>"$dir/err" || complain "two ranks in ${case%:*}: $(cat "$dir/err")"
+    warnings=$(grep -c '^hpgmg-fv: warning: 2 threads on .* has the time of 1 CPUs; ' "$dir/err" || true)
+    test "$warnings" -eq "${case##*:}" || complain "two ranks in ${case%:*}: $(cat "$dir/err")"
+  done
+fi
+
+# The scripts read the same files on a machine of 8 CPUs: a group and those around it, v2 and v1, a container's root.
+count_cores() {
+  HPGMG_CONTROL_GROUPS=$dir/machine bash -euc 'nproc() { echo 8; }; top=$0 me=cores; . "$0/scripts/common.sh"; cores' \
+    "$abs_top_srcdir"
+}
+while read -r want self files; do
+  rm -rf "$dir/machine"
+  mkdir -p "$dir/machine/proc/self"
+  printf '%b' "$self" >"$dir/machine/proc/self/cgroup"
+  for file in $files; do
+    path=$dir/machine/sys/fs/cgroup/${file%=*}
+    mkdir -p "${path%/*}"
+    tr , ' ' <<<"${file#*=}" >"$path"
+  done
+  got=$(count_cores 2>&1)
+  test "$got" = "$want" || complain "$got CPUs, not $want, with $self $files"
+done <<'EOF'
+8 4:memory:/\n
+8 0::/\n cpu.max=max,100000
+2 0::/\n cpu.max=250000,100000
+1 0::/job\n cpu.max=50000,100000
+4 0::/slurm/job/step\n slurm/job/step/cpu.max=max,100000 slurm/job/cpu.max=400000,100000 slurm/cpu.max=1600000,200000
+6 4:memory:/x\n3:cpu,cpuacct:/a/b\n cpu/a/cpu.cfs_quota_us=600000 cpu/a/cpu.cfs_period_us=100000
+8 3:cpu:/\n cpu/cpu.cfs_quota_us=-1 cpu/cpu.cfs_period_us=100000
+3 4:cpuset:/x\n3:cpu:/docker/a\n cpu/cpu.cfs_quota_us=300000 cpu/cpu.cfs_period_us=100000
+EOF
+
 # In a file, progress is lines on stderr, here before every solve: three of each size, and a line for the set-up.
 solves=(4 8 --warmup=1 --min-solves=2 --min-time=0)
 HPGMG_PROGRESS=0 run 2 "${solves[@]}"

@@ -230,7 +230,7 @@ static void test_caches(void) {
 static void test_quotas(void) {
   for (size_t q = 0; q < sizeof quotas / sizeof quotas[0]; q++) {
     put_files(quotas[q].files);
-    const double got = mg_machine_cpu_quota_in(root);
+    const double got = mg_machine_cpu_quota_in(root, NULL);
     if (got != quotas[q].cpus) fprintf(stderr, "%s:\n", quotas[q].what);
     CHECK_NEAR(got, quotas[q].cpus, 1e-12);
   }
