@@ -223,7 +223,9 @@ mg_status_t mg_comm_attach(const void *mpi_comm, const int32_t *fortran, mg_comm
     MG_TRY(initialize_for_library(mpi_comm));
     given = mpi_comm ? *(const MPI_Comm *)mpi_comm : MPI_Comm_f2c(*fortran);
     if (given == MPI_COMM_NULL) return mg_error(MG_ERR_USAGE, "the communicator is MPI_COMM_NULL");
-    if (!is_mapped(&given)) return refuse_communicator();
+    /* Another copy of the same library has other handles for the same numbers. */
+    if (!is_mapped(&given) || MPI_Comm_f2c(MPI_Comm_c2f(given)) != given)
+      return refuse_communicator();
   }
   MG_TRY(mg_new(&comm, 1, "communicators"));
   *comm = (mg_comm_t){.mpi = MPI_COMM_NULL, .size = 1, .attached = true};

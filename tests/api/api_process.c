@@ -144,6 +144,13 @@ static void test_mpi(void) {
   works("", &world, NULL);
   refused("", other, NULL, HPGMG_BAD_ARGUMENT, "the communicator is not one of ");
   refused("", NULL, &unknown, HPGMG_BAD_ARGUMENT, "the communicator is not one of ");
+#ifdef OPEN_MPI
+  /* A communicator of another copy of Open MPI, which may be loaded with local symbols. */
+  static _Alignas(16) char of_copy[512]; /* size of a predefined communicator */
+  memcpy(of_copy, (const void *)world, sizeof of_copy);
+  const MPI_Comm copy = (MPI_Comm)(void *)of_copy;
+  refused("", &copy, NULL, HPGMG_BAD_ARGUMENT, "the communicator is not one of ");
+#endif
   CHECK_INT(MPI_Comm_get_errhandler(world, &after), MPI_SUCCESS);
   CHECK(before == after);
   CHECK_INT(MPI_Errhandler_free(&before), MPI_SUCCESS);
