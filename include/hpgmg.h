@@ -197,8 +197,7 @@ HPGMG_API hpgmg_status_t hpgmg_create(const hpgmg_options_t *options, hpgmg_solv
 
 /** Replace beta and alpha, and set up the levels.
  *
- *  The values are copied. After HPGMG_BAD_ARGUMENT the solver is as before, unless float cells
- *  cannot hold the values (--precision=mixed): then only destroy it.
+ *  The values are copied. After HPGMG_BAD_ARGUMENT the solver is as before.
  *  @return HPGMG_OK, HPGMG_BAD_ARGUMENT (values too, by name and place), HPGMG_NO_MEMORY,
  *          HPGMG_FAILED */
 HPGMG_API hpgmg_status_t hpgmg_set_coefficients(hpgmg_solver_t *solver,

@@ -44,19 +44,26 @@ static mg_cuboid_t read_part_of(const hpgmg_solver_t *s, int field, int box) {
   return part;
 }
 
-static mg_range_t range_of(int field) {
-  return field >= MG_API_F ? (mg_range_t){-MG_MAX_VALUE, MG_MAX_VALUE, true}
-                           : (mg_range_t){MG_MIN_VALUE, MG_MAX_VALUE, field == MG_API_ALPHA};
+static mg_range_t range_of(const hpgmg_solver_t *s, int field) {
+  if (field >= MG_API_F) return (mg_range_t){-MG_MAX_VALUE, MG_MAX_VALUE, true};
+  if (field < MG_API_CELL_BETA) return s->limit[field];
+  mg_range_t range = s->limit[0];
+  for (int d = 1; d < 3; d++) {
+    range.least = fmax(range.least, s->limit[d].least);
+    range.most = fmin(range.most, s->limit[d].most);
+  }
+  return range;
 }
 
-static mg_status_t blame(int field, double x, const int32_t at[3]) {
-  char value[32] = "nan"; /* printf may add a sign */
+static mg_status_t blame(int field, double x, const int32_t at[3], const mg_range_t *range) {
+  char value[32] = "nan", limits[96]; /* printf may add a sign to nan */
   if (!isnan(x)) snprintf(value, sizeof value, "%g", x);
+  snprintf(limits, sizeof limits, "%sfrom %g to %g%s", range->may_be_0 ? "0 or " : "", range->least,
+           range->most,
+           range->least == MG_MIN_VALUE ? "" : ", the range of float (--precision=mixed)");
   return mg_error(MG_ERR_USAGE, "%s has %s at (%d, %d, %d); it must be %s", names[field], value,
                   at[0], at[1], at[2],
-                  field >= MG_API_F       ? "finite and at most 1e60 in magnitude"
-                  : field == MG_API_ALPHA ? "0 or from 1e-60 to 1e60"
-                                          : "from 1e-60 to 1e60");
+                  field >= MG_API_F ? "finite and at most 1e60 in magnitude" : limits);
 }
 
 /* Find an element outside of a range, where the array is. */
@@ -69,23 +76,32 @@ static mg_status_t find_outside(const hpgmg_solver_t *s, const int32_t n[3], con
   return backend->arrays.find_outside(n, &array, range, place, value);
 }
 
-static mg_status_t check_values(const hpgmg_solver_t *s, int field, int box,
-                                const hpgmg_array_t *a) {
+/* The same in a box, of the elements that are read.
+ * @param[out] at  of the first one in the grid; at[0] < 0: there is none */
+static mg_status_t find_in_box(const hpgmg_solver_t *s, int field, int box, const hpgmg_array_t *a,
+                               const mg_range_t *range, int32_t at[3], double *value) {
   const mg_cuboid_t all = part_of(s, field, box), part = read_part_of(s, field, box);
-  const mg_range_t range = range_of(field);
   ptrdiff_t offset = 0;
-  int64_t place;
-  double value;
-  if (mg_volume(part.n) == 0) return MG_OK;
+  int64_t place = -1;
+  at[0] = -1;
   for (int d = 0; d < 3; d++)
     offset += (part.lo[d] - all.lo[d]) * a->stride[d];
-  MG_TRY(find_outside(s, part.n, a, offset, &range, &place, &value));
+  if (mg_volume(part.n) > 0) MG_TRY(find_outside(s, part.n, a, offset, range, &place, value));
   if (place < 0) return MG_OK;
   const int64_t row = place / part.n[0];
-  const int32_t at[3] = {part.lo[0] + (int32_t)(place % part.n[0]),
-                         part.lo[1] + (int32_t)(row % part.n[1]),
-                         part.lo[2] + (int32_t)(row / part.n[1])};
-  return blame(field, value, at);
+  at[0] = part.lo[0] + (int32_t)(place % part.n[0]);
+  at[1] = part.lo[1] + (int32_t)(row % part.n[1]);
+  at[2] = part.lo[2] + (int32_t)(row / part.n[1]);
+  return MG_OK;
+}
+
+static mg_status_t check_values(const hpgmg_solver_t *s, int field, int box,
+                                const hpgmg_array_t *a) {
+  const mg_range_t range = range_of(s, field);
+  int32_t at[3];
+  double value;
+  MG_TRY(find_in_box(s, field, box, a, &range, at, &value));
+  return at[0] < 0 ? MG_OK : blame(field, value, at, &range);
 }
 
 mg_status_t mg_api_check_values(const hpgmg_solver_t *s, int field, const hpgmg_array_t *array) {

@@ -6,6 +6,7 @@
 #include "device/memory_check.h"
 #include "device/thread_check.h"
 #include "solver/cycle.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,6 +147,18 @@ static mg_status_t create_levels(hpgmg_solver_t *s) {
   return status;
 }
 
+/* In mixed precision, coefficients that are out of float's range must not replace others. */
+static mg_status_t set_limits(hpgmg_solver_t *s) {
+  for (int f = 0; f < MG_API_CELL_BETA; f++) {
+    const mg_vector_t vec = f == MG_API_ALPHA ? MG_ALPHA : MG_BETA_I + (mg_vector_t)f;
+    mg_range_t *const limit = &s->limit[f], of_float = {0.0, INFINITY, true};
+    if (s->h->low) MG_TRY(mg_comm_agree(mg_mixed_range(s->h, vec, &of_float)));
+    *limit = (mg_range_t){fmax(MG_MIN_VALUE, of_float.least), fmin(MG_MAX_VALUE, of_float.most),
+                          f == MG_API_ALPHA};
+  }
+  return s->h->low ? mg_mixed_check_widths(s->h) : MG_OK;
+}
+
 mg_status_t mg_api_build(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   MG_TRY(mg_thread_check());
   MG_TRY(mg_api_parse(s, o));
@@ -160,6 +173,7 @@ mg_status_t mg_api_build(hpgmg_solver_t *s, const hpgmg_options_t *o) {
     return mg_comm_agree(mg_memory_planned(&s->plan, &s->planned[0], &s->planned[1]));
   MG_TRY(check_memory(s, o));
   MG_TRY(create_levels(s));
+  MG_TRY(set_limits(s));
   MG_TRY(find_own_boxes(s)); /* the ranks of the finest level may have been measured */
   MG_TRY(create_boxes(s, o));
   MG_TRY(mg_api_create_coefficients(s));

@@ -42,6 +42,7 @@ struct hpgmg_solver {
   int n_own;
   int64_t planned[2]; /* bytes on host and device, of a solver without levels */
   mg_boxes_t *boxes;
+  mg_range_t limit[MG_API_CELL_BETA];   /* of beta and alpha */
   const hpgmg_array_t *field[MG_API_F]; /* `ones`, or the caller's during a call */
   hpgmg_array_t *ones;                  /* for each box an array of the value 1 */
   void *stream;

@@ -44,8 +44,15 @@ MG_MUST_CHECK mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_
 MG_MUST_CHECK mg_status_t mg_mixed_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                          int *diverged);
 
-/** Check that float cells hold the coefficients of all levels, and derive the range of max |f|.
- *  Collective over the world.
+/** Check that float cells hold 1 / width^2 of all levels.
+ *  @return MG_OK, MG_ERR_USAGE, the same on every rank */
+MG_MUST_CHECK mg_status_t mg_mixed_check_widths(const mg_hierarchy_t *h);
+/** Values of a beta or alpha, without factors, that float cells surely hold.
+ *  @return MG_OK, MG_ERR_MEMORY */
+MG_MUST_CHECK mg_status_t mg_mixed_range(const mg_hierarchy_t *h, mg_vector_t vec,
+                                         mg_range_t *range);
+/** Check that float cells hold the coefficients of all levels, unless the library has checked its
+ *  arrays, and derive the range of max |f|. Collective over the world.
  *  @return MG_OK, MG_ERR_USAGE, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_mixed_check_coefficients(mg_hierarchy_t *h);
 /** Check max |f|, which all ranks have.

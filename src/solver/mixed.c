@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "comm/comm.h"
 #include "formulas/walls.h"
+#include "level/metric.h"
 #include "level/ops.h"
 #include "level/transfer.h"
 #include "solver/cycle.h"
@@ -24,38 +25,86 @@ static mg_status_t refuse(const char *what, double x, double low, double high) {
                   what, x, low, high);
 }
 
-/* Check beta / width^2 of this rank's faces normal to d. */
-static mg_status_t check_betas(const mg_level_t *level, int d, const mg_range_t *range) {
+/* Check alpha, or beta / width^2 of this rank's faces. */
+static mg_status_t check_field(const mg_level_t *level, mg_vector_t vec, const mg_range_t *range) {
   const mg_view_t *v = &level->store.view;
-  const mg_range_t beta = {range->least / v->b_h2, range->most / v->b_h2, true};
+  const double scale = vec == MG_ALPHA ? 1.0 : v->b_h2;
+  const mg_range_t limits = {range->least / scale, range->most / scale, true};
   for (int q = 0; level->comm && q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
-    const mg_strided_t array = {p->vec[MG_BETA_I + d], {1, p->jstride, p->kstride}};
+    const mg_strided_t array = {p->vec[vec], {1, p->jstride, p->kstride}};
     int64_t place;
     double x;
-    MG_TRY(level->backend->arrays.find_outside(p->n, &array, &beta, &place, &x));
-    if (place >= 0) return refuse("beta / width^2", x * v->b_h2, range->least, range->most);
+    MG_TRY(level->backend->arrays.find_outside(p->n, &array, &limits, &place, &x));
+    if (place >= 0)
+      return refuse(vec == MG_ALPHA ? "alpha" : "beta / width^2", x * scale, range->least,
+                    range->most);
   }
   return MG_OK;
 }
 
-/* A coarser level has twice the widths. The last residual is --rtol times f; smooth corrections are
- * residuals by the beta / width^2 of the coarsest level. */
+static double inverse_square_width(const mg_hierarchy_t *h) {
+  const double width = h->level[0].plan->h[0];
+  return 1.0 / (width * width);
+}
+
+/* Ratio of 1 / width^2 on the finest level and on the coarsest one. */
+static double coarsening(const mg_hierarchy_t *h) {
+  return exp2(2.0 * (h->low->n_levels - 1));
+}
+
+/* Of alpha, or of beta / width^2. A coarser level has twice the widths. */
+static mg_range_t range_of(const mg_hierarchy_t *h, mg_vector_t vec) {
+  const double b_h2 = inverse_square_width(h);
+  if (vec == MG_ALPHA) return (mg_range_t){least, most, true};
+  return (mg_range_t){least * fmax(coarsening(h), b_h2), most * fmin(1.0, b_h2), true};
+}
+
+mg_status_t mg_mixed_check_widths(const mg_hierarchy_t *h) {
+  const double b_h2 = inverse_square_width(h), low = least * coarsening(h);
+  if (b_h2 > low && b_h2 < most) return MG_OK;
+  return mg_comm_is_root() ? refuse("1 / width^2", b_h2, low, most) : MG_ERR_USAGE;
+}
+
+mg_status_t mg_mixed_range(const mg_hierarchy_t *h, mg_vector_t vec, mg_range_t *range) {
+  const double scale = vec == MG_ALPHA ? 1.0 : inverse_square_width(h);
+  mg_metric_t metric;
+  *range = range_of(h, vec);
+  range->least /= scale;
+  range->most /= scale;
+  MG_TRY(mg_metric_create(h, 0, vec, &metric));
+  for (int axis = 0; axis < 3; axis++) {
+    const int32_t n = h->level[0].plan->layout.n[axis] + (vec == MG_BETA_I + axis);
+    double low = INFINITY, high = 0.0;
+    for (int32_t at = 0; at < n; at++) {
+      low = fmin(low, metric.factor[axis][at]);
+      high = fmax(high, metric.factor[axis][at]);
+    }
+    range->least /= low;
+    range->most /= high;
+  }
+  mg_metric_free(&metric);
+  return MG_OK;
+}
+
+/* The last residual is --rtol times f; smooth corrections are residuals by the beta / width^2 of
+ * the coarsest level. */
 mg_status_t mg_mixed_check_coefficients(mg_hierarchy_t *h) {
   mg_level_t *const level = &h->level[0];
-  const double width = level->plan->h[0], b_h2 = 1.0 / (width * width),
-               coarser = exp2(2.0 * (h->low->n_levels - 1)),
+  const double b_h2 = inverse_square_width(h), coarser = coarsening(h),
                rtol = h->params.rtol > 0.0 ? h->params.rtol : 1e-7;
-  const mg_range_t range = {least * fmax(coarser, b_h2), most * fmin(1.0, b_h2), true};
+  const bool checks = !h->params.has_arrays;
   double largest = 0.0;
-  if (!(b_h2 > least * coarser && b_h2 < most)) {
-    if (!mg_comm_is_root()) return MG_ERR_USAGE;
-    return refuse("1 / width^2", b_h2, least * coarser, most);
+  if (checks && h->params.alpha_varies) {
+    const mg_range_t range = range_of(h, MG_ALPHA);
+    MG_TRY(mg_comm_agree(check_field(level, MG_ALPHA, &range)));
   }
   for (int d = 0; d < 3; d++) {
+    const mg_vector_t vec = MG_BETA_I + (mg_vector_t)d;
+    const mg_range_t range = range_of(h, vec);
     double beta = 0.0;
-    MG_TRY(mg_comm_agree(check_betas(level, d, &range)));
-    MG_TRY(mg_max_norm(level, MG_BETA_I + (mg_vector_t)d, MG_NO_VECTOR, &beta));
+    if (checks) MG_TRY(mg_comm_agree(check_field(level, vec, &range)));
+    MG_TRY(mg_max_norm(level, vec, MG_NO_VECTOR, &beta));
     largest = fmax(largest, beta * b_h2);
   }
   MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));

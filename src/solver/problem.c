@@ -286,6 +286,7 @@ static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *sour
 }
 
 static mg_status_t set_levels(mg_hierarchy_t *h, const mg_problem_source_t *source) {
+  if (h->low) MG_TRY(mg_mixed_check_widths(h));
   MG_TRY(set_fields(h, source));
   MG_TRY(set_coefficients(h));
   for (int l = 0; l < h->n_levels; l++)

@@ -277,6 +277,9 @@ h5py.File(sys.argv[1], "w")["VTKHDF/CellData/" + sys.argv[2]] = values' "$dir/ba
     ones f ... $value
     ok 1 --rhs="$dir/bad.hdf"
   done
+  ones alpha 1,2,12 1e45
+  expect 2 'alpha is 1e\+45; --precision=mixed requires 1.0e-37 to 1.0e\+37' 1 --coefficients="$dir/bad.hdf" "$one_f" \
+    --precision=mixed --krylov=none
 fi
 # Positions of faces, and values on sides.
 if "$PYTHON" -c 'import h5py' 2>/dev/null; then
