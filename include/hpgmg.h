@@ -91,7 +91,11 @@ typedef struct {
  *  its value is not used.
  *
  *  With cell_beta, a face has the harmonic mean of its two cells, weighted by their widths, and a
- *  face on a side of the grid the value of its cell. */
+ *  face on a side of the grid the value of its cell.
+ *
+ *  Small betas close a face; 1e-12 of the greatest is as good as 0. If u is determined only up to a
+ *  constant, the ratio of two betas may be at most 1e20: beyond, round-off of the mean of f grows
+ *  to a large u behind such faces. */
 typedef struct {
   const hpgmg_array_t *beta[3];   /**< on the faces normal to i, j and k, > 0 */
   const hpgmg_array_t *alpha;     /**< in cells, >= 0; only and always with varying_alpha */

@@ -261,11 +261,57 @@ static mg_status_t agree_on_beta(const hpgmg_solver_t *s, const hpgmg_array_t *c
   return mg_error(MG_ERR_USAGE, "some ranks give beta and others cell_beta");
 }
 
+/* Apply a function to the betas of each box. */
+typedef mg_status_t of_box_t(const hpgmg_solver_t *s, int field, int box, const hpgmg_array_t *a,
+                             double *large);
+static mg_status_t for_betas(const hpgmg_solver_t *s, const hpgmg_array_t *const *field,
+                             of_box_t *apply, double *large) {
+  for (int f = 0; f < MG_API_F; f++)
+    for (int box = 0; f != MG_API_ALPHA && field[f] && box < mg_boxes_count(s->boxes); box++)
+      MG_TRY(apply(s, f, box, &field[f][box], large));
+  return MG_OK;
+}
+
+/* The largest power of 2 that is not above all betas. */
+static mg_status_t raise_large(const hpgmg_solver_t *s, int field, int box, const hpgmg_array_t *a,
+                               double *large) {
+  for (int32_t at[3] = {0}; at[0] >= 0;) {
+    const mg_range_t below = {MG_MIN_VALUE, nextafter(2.0 * *large, 0.0), false};
+    double value;
+    MG_TRY(find_in_box(s, field, box, a, &below, at, &value));
+    if (at[0] >= 0) *large = ldexp(1.0, ilogb(value));
+  }
+  return MG_OK;
+}
+
+static mg_status_t check_large(const hpgmg_solver_t *s, int field, int box, const hpgmg_array_t *a,
+                               double *large) {
+  const mg_range_t above = {*large / MG_MAX_RATIO, MG_MAX_VALUE, false};
+  int32_t at[3];
+  double value;
+  MG_TRY(find_in_box(s, field, box, a, &above, at, &value));
+  if (at[0] < 0) return MG_OK;
+  return mg_error(MG_ERR_USAGE,
+                  "%s has %g at (%d, %d, %d), less than 1e-20 of the greatest; if no side and no "
+                  "alpha fix u, that is lost in round-off; 1e-12 of the greatest closes a face as "
+                  "well",
+                  names[field], value, at[0], at[1], at[2]);
+}
+
+static mg_status_t check_ratio(const hpgmg_solver_t *s, const hpgmg_array_t *const *field) {
+  double large = 0.0;
+  if (!mg_params_is_singular(&s->params)) return MG_OK;
+  MG_TRY(mg_comm_agree(for_betas(s, field, raise_large, &large)));
+  MG_TRY(mg_comm_max(mg_comm_world(), &large, 1));
+  return mg_comm_agree(for_betas(s, field, check_large, &large));
+}
+
 mg_status_t mg_api_check_coefficients(const hpgmg_solver_t *s, const hpgmg_array_t *const *field,
                                       bool *by_cells) {
   *by_cells = false;
   MG_TRY(mg_comm_agree(check_given(s, field)));
   MG_TRY(mg_comm_agree(agree_on_beta(s, field, by_cells)));
+  MG_TRY(check_ratio(s, field));
   return check_alpha(s, field[MG_API_ALPHA]);
 }
 

@@ -483,5 +483,12 @@ mg_status_t mg_input_load(void *data, mg_hierarchy_t *h) {
   MG_TRY(fill_others(h, input));
   for (int s = 0; s < 2; s++)
     if (source[s].path[0]) MG_TRY(load_source(&source[s], h, input));
-  return MG_OK;
+  if (!mg_params_is_singular(&h->params) || input->beta[1] <= MG_MAX_RATIO * input->beta[0])
+    return MG_OK;
+  if (!mg_comm_is_root()) return MG_ERR_IO;
+  return mg_error(MG_ERR_IO,
+                  "--%s=%s: beta is from %g to %g; if no side and no alpha fix u, the greatest may "
+                  "be at most 1e20 times the least, because of round-off; 1e-12 of the greatest "
+                  "closes a face as well",
+                  source[0].option, source[0].path, input->beta[0], input->beta[1]);
 }

@@ -9,6 +9,12 @@
 #define MG_MIN_VALUE 1e-60
 #define MG_MAX_VALUE 1e60
 
+/** Limit of the ratio of two betas if u is determined only up to a constant. Subtracting the mean
+ * of f leaves its rounding everywhere, which in a solid of small betas makes a u of about
+ * eps ratio max|u|. Cycles round that in turn: at 1e22, eps^2 ratio is above the default --rtol of
+ * 1e-8 on 32^3 and 64^3 cells. */
+#define MG_MAX_RATIO 1e20
+
 /** Set up the problem on all levels. Finest level: betas, f, and alpha = 1 if it varies. Coarser
  *  levels: alpha and betas by restriction. All levels: Dinv, lambda_max and the smoother steps.
  *

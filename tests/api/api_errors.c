@@ -145,6 +145,25 @@ static void test_bad_values(void) {
   free_part(&u);
 }
 
+/* If u is determined only up to a constant, betas of a ratio above 1e20 are lost in round-off. */
+static void test_ratio(const char *words, double beta_i, double beta_k, const char *text) {
+  hpgmg_options_t o = options_of(words);
+  hpgmg_solver_t *s;
+  double one = 1.0;
+  const hpgmg_array_t ones = {.data = &one}, in_i = {.data = &beta_i}, in_k = {.data = &beta_k};
+  const hpgmg_coefficients_t c = {.beta = {&in_i, &ones, &in_k}};
+  part_t u = part_of(NULL, -1);
+  API(hpgmg_create(&o, &s));
+  if (text)
+    refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, text);
+  else
+    API(hpgmg_set_coefficients(s, &c));
+  /* After an error, betas of 1. */
+  if (text) API(hpgmg_solve(s, &ones, u.array, NULL));
+  hpgmg_destroy(&s);
+  free_part(&u);
+}
+
 /* Values that only all ranks together show to be wrong. */
 static void test_bad_fields(void) {
   hpgmg_options_t o = options_of("--equation=helmholtz --boundary=neumann --operator=7pt");
@@ -158,6 +177,11 @@ static void test_bad_fields(void) {
   refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "alpha is 0 everywhere");
   refused(s, hpgmg_solve(s, &tiny, u.array, NULL), HPGMG_BAD_ARGUMENT, "max|f| is 1e-70");
   hpgmg_destroy(&s);
+  test_ratio("--boundary=neumann", 0.9e-20, 1.0, "beta[0] has 9e-21 at (1, 0, 0), less than 1e-20");
+  test_ratio("--boundary=periodic", 1.0, 2e20, "beta[0] has 1 at (0, 0, 0), less than 1e-20");
+  test_ratio("--boundary=periodic", 1.0, 1e-20, NULL);
+  test_ratio("--boundary=periodic,dirichlet,neumann", 1.0, 1e-60, NULL);
+  test_ratio("--boundary=neumann --equation=helmholtz", 1.0, 1e-60, NULL);
   free_part(&u);
 }
 

@@ -277,6 +277,13 @@ h5py.File(sys.argv[1], "w")["VTKHDF/CellData/" + sys.argv[2]] = values' "$dir/ba
     ones f ... $value
     ok 1 --rhs="$dir/bad.hdf"
   done
+  # Solids of small betas: where only their own faces determine u, round-off limits the ratio.
+  ones beta "np.s_[4:9, 4:9, 4:9]" 0.9e-20
+  ok 1 --coefficients="$dir/bad.hdf" "$one_f"
+  expect 3 '--coefficients=.*: beta is from 9e-21 to 1; if no side and no alpha fix u, .* 1e20 times the least' 1 \
+    --coefficients="$dir/bad.hdf" "$one_f" --boundary=neumann
+  ones beta "np.s_[4:9, 4:9, 4:9]" 1e-20
+  ok 1 --coefficients="$dir/bad.hdf" "$one_f" --boundary=neumann --quiet
   ones alpha 1,2,12 1e45
   expect 2 'alpha is 1e\+45; --precision=mixed requires 1.0e-37 to 1.0e\+37' 1 --coefficients="$dir/bad.hdf" "$one_f" \
     --precision=mixed --krylov=none
