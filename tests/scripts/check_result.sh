@@ -32,9 +32,9 @@ checks=$((checks + 1))
   complain "check_result.py: $(tail -n 1 "$dir/why")"
 cat "$dir/why"
 
-# All reports of runs as they are: too short, valid.
+# All reports of runs as they are: too short (or on a busy machine, with a spread that is named first), valid.
 check 1 "$dir/short.json" "$dir/open.json"
-says "^$dir/short.json: INVALID: the run reports invalid: .* s of timed solves at 64\^3, class double requires 1 s$"
+says "^$dir/short.json: INVALID: the run reports invalid: (.* s of timed solves at 64\^3, class double requires 1 s|at 64\^3 the mean is .*)$"
 says "^$dir/open.json: FOM: [0-9.e+]* DOF/s VALID class=open operator=fv2 .* results=unchecked$"
 check 0 "$dir/double.json" "$dir/official.json" "$dir/mixed.json" "$dir/open.json"
 for class in double official mixed; do says " DOF/s VALID class=$class .* grid=64\^3 .* results=known$"; done
