@@ -244,9 +244,8 @@ static mg_status_t check_size(mg_parser_t *parser) {
     return MG_OK;
   return mg_parser_fail(
       parser, MG_ERR_USAGE,
-      "%s missing; pass both, for example: mpirun -n 2 hpgmg-fv 7 8 "
-      "(8 boxes of 128^3 cells per rank), or --cells=NXxNYxNZ, or set log2-box-dim "
-      "and boxes-per-rank in a deck",
+      "%s missing; pass both, for example: 7 8 (8 boxes of 128^3 cells per rank), or "
+      "--cells=NXxNYxNZ",
       has_dim     ? "BOXES_PER_RANK is"
       : has_boxes ? "LOG2_BOX_DIM is"
                   : "LOG2_BOX_DIM and BOXES_PER_RANK are");

@@ -50,21 +50,21 @@ static mg_status_t refuse_option(mg_parser_t *parser, const char *argument, cons
   const mg_option_t *option = mg_option_find(name);
   if (option && option->where & MG_AS_ARGUMENT)
     return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "--%s is a deck key, not an option; pass LOG2_BOX_DIM and "
-                          "BOXES_PER_RANK as arguments, for example: mpirun -n 2 hpgmg-fv 7 8",
+                          "--%s is not an option; pass LOG2_BOX_DIM and BOXES_PER_RANK as "
+                          "arguments, for example: 7 8",
                           name);
   if (mg_names_size(name))
     return mg_parser_fail(parser, MG_ERR_USAGE,
                           "unknown option %.60s; the arguments LOG2_BOX_DIM and BOXES_PER_RANK set "
-                          "the grid size: hpgmg-fv 7 1 solves 128^3 cells, mpirun -n 2 hpgmg-fv "
-                          "7 4 solves 256^3; --cells=100x80x60 sets any other grid",
+                          "the grid size, for example 7 8 (8 boxes of 128^3 cells per rank), and "
+                          "--cells=100x80x60 any other",
                           argument);
   const char *nearest = mg_nearest_option(name, MG_AS_OPTION);
   if (!nearest)
-    return mg_parser_fail(parser, MG_ERR_USAGE, "unknown option %.60s; --help lists all options",
+    return mg_parser_fail(parser, MG_ERR_USAGE, "unknown option %.60s; hpgmg-fv --help lists all",
                           argument);
   return mg_parser_fail(parser, MG_ERR_USAGE,
-                        "unknown option %.60s; did you mean --%s? (--help lists all options)",
+                        "unknown option %.60s; did you mean --%s? (hpgmg-fv --help lists all)",
                         argument, nearest);
 }
 
@@ -138,7 +138,7 @@ static mg_status_t read_command_line(mg_parser_t *parser, int argc, char *const 
   if (*action == MG_ACTION_RUN && cursor.n_sizes == 1)
     return mg_parser_fail(parser, MG_ERR_USAGE,
                           "BOXES_PER_RANK is missing; pass both LOG2_BOX_DIM and BOXES_PER_RANK, "
-                          "for example: mpirun -n 2 hpgmg-fv 7 8");
+                          "for example: 7 8");
   return MG_OK;
 }
 

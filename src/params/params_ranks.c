@@ -61,8 +61,8 @@ static mg_status_t compare(const parsed_t *own, const parsed_t *first, char mess
   describe_difference(own, first, difference, DIFFERENCE_SIZE);
   if (difference[0] == '\0') return MG_OK;
   snprintf(message, MESSAGE_SIZE,
-           "the command line of rank %d differs from that of rank 0: %s; start all ranks with the "
-           "same options (only --device-id may differ)",
+           "the options of rank %d differ from those of rank 0: %s; give all ranks the same (only "
+           "--device-id may differ)",
            mg_comm_rank(mg_comm_world()), difference);
   return MG_ERR_USAGE;
 }

@@ -34,9 +34,9 @@ static void test_errors(void) {
              {"4 1 1", "unexpected argument '1'"},
              {"--cells=9x9x9", "options.cells is 20x17x14, but the words have --cells=9x9x9"},
              {"--cells=0x9x9", "--cells=0x9x9: out of range"},
-             {"--log2-box-dim=4", "--log2-box-dim is not an option; set options.cells"},
-             {"--size=4", "options.cells sets the grid size"},
-             {"--nothing-like-it", "docs/usage.md lists all options"},
+             {"--log2-box-dim=4", "--log2-box-dim is not an option; pass LOG2_BOX_DIM"},
+             {"--size=4", "and options.cells=100x80x60 any other"},
+             {"--nothing-like-it", "hpgmg-fv --help lists all"},
              {"--smother=gsrb", "did you mean --smoother?"},
              {"stray", "stray"}};
   n_lines = 0;
@@ -51,7 +51,7 @@ static void test_errors(void) {
   o.cells[1] = 0;
   refuse_create(o, HPGMG_BAD_ARGUMENT, "options.cells=20x0x14: out of range");
   memset(o.cells, 0, sizeof o.cells);
-  refuse_create(o, HPGMG_BAD_ARGUMENT, "the size of the grid is missing; set options.cells");
+  refuse_create(o, HPGMG_BAD_ARGUMENT, "BOXES_PER_RANK are missing; pass both, for example: 7 8");
   o.words = "--boundary=dirichlet:1";
   refuse_create(o, HPGMG_BAD_ARGUMENT, "values other than 0, require options.cells");
   o.words = "--mean=1 4 1";
@@ -100,7 +100,7 @@ static void test_errors(void) {
     o.guess = my_rank == 0;
     refuse_create(o, HPGMG_BAD_ARGUMENT, "guess differs between ranks");
     o = options_of(my_rank == 0 ? "--rtol=1e-6" : "--rtol=1e-7");
-    refuse_create(o, HPGMG_BAD_ARGUMENT, "differs from that of rank 0: --rtol is 1e-07, not 1e-06");
+    refuse_create(o, HPGMG_BAD_ARGUMENT, "differ from those of rank 0: --rtol is 1e-07, not 1e-06");
     o = options_of(NULL);
     o.cells[2] += my_rank;
     refuse_create(o, HPGMG_BAD_ARGUMENT, "options.cells is 20x17x15, not 20x17x14");

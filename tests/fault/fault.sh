@@ -9,7 +9,7 @@ if test "${HPGMG_SANITIZED:-no}" = yes; then some=1; else some=$(rank_counts 2);
 
 # --- usage: exit code 2 ---
 
-expect 2 'LOG2_BOX_DIM and BOXES_PER_RANK are missing.*hpgmg-fv 7 8' 1
+expect 2 'LOG2_BOX_DIM and BOXES_PER_RANK are missing.*for example: 7 8' 1
 expect 2 'LOG2_BOX_DIM=3: out of range; expected .* from 4 to 10' 1 3 8
 expect 2 'unknown value \(did you mean fv4\?\); expected one of' 1 7 8 --operator=fv44
 expect 2 'unknown option --smother=gsrb; did you mean --smoother\?' 1 7 8 --smother=gsrb
@@ -34,15 +34,15 @@ if have_mpi; then
     shift
     expect 2 "$pattern" 2 4 1 --device=cpu : -n 2 "$HPGMG_FV" "$@"
   }
-  differs 'command line of rank 2 differs from that of rank 0: LOG2_BOX_DIM is 5, not 4; ' 5 1 --device=cpu
-  differs 'rank 2 differs .*: --verify-only is yes, not no; ' 4 1 --device=cpu --verify-only
-  differs 'rank 2 differs .*: --csv is .*/x.csv, not unset; ' 4 1 --device=cpu --csv="$dir/x.csv"
-  differs 'rank 2 differs .*: it requests --help, not a run; ' --help
+  differs 'the options of rank 2 differ from those of rank 0: LOG2_BOX_DIM is 5, not 4; ' 5 1 --device=cpu
+  differs 'rank 2 differ .*: --verify-only is yes, not no; ' 4 1 --device=cpu --verify-only
+  differs 'rank 2 differ .*: --csv is .*/x.csv, not unset; ' 4 1 --device=cpu --csv="$dir/x.csv"
+  differs 'rank 2 differ .*: it requests --help, not a run; ' --help
   differs 'unknown option --wet' 4 1 --wet
   test ! -e "$dir/x.csv" || complain 'ranks with different command lines write results'
   # Command lines longer than a report line that differ only at the end.
   mapfile -t long < <(printf -- '--device=cpu\n%.0s' {1..400})
-  expect 2 'command line of rank .* differs .*: --smooths is 2, not 3; ' 2 "${long[@]}" 4 1 --smooths=3 : -n 1 "$HPGMG_FV" "${long[@]}" 4 1 --smooths=2
+  expect 2 'the options of rank .* differ .*: --smooths is 2, not 3; ' 2 "${long[@]}" 4 1 --smooths=3 : -n 1 "$HPGMG_FV" "${long[@]}" 4 1 --smooths=2
   # The same options spelled differently; --device-id may differ.
   ok 2 4 1 --device=cpu --quiet : -n 1 "$HPGMG_FV" --device cpu -q --device-id=5 4 1
 fi

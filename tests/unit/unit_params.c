@@ -157,9 +157,9 @@ static void test_energy(void) {
 }
 
 static void test_bad_sizes(void) {
-  expect_usage("", "mpirun -n 2 hpgmg-fv 7 8");
+  expect_usage("", "for example: 7 8 (8 boxes of 128^3 cells per rank)");
   expect_usage("7", "BOXES_PER_RANK is missing");
-  expect_usage("7", "mpirun -n 2 hpgmg-fv 7 8");
+  expect_usage("7", "for example: 7 8");
   expect_usage("7 8 9", "unexpected argument '9'");
   expect_usage("3 8", "LOG2_BOX_DIM=3: out of range; expected integer from 4 to 10");
   expect_usage("11 8", "from 4 to 10");
@@ -174,7 +174,7 @@ static void test_bad_sizes(void) {
   expect_usage("7 1e3", "trailing 'e3'");
   expect_usage("7.0 8", "trailing '.0'");
   expect_usage("- 8", "not a number");
-  expect_usage("--log2-box-dim=7 8", "is a deck key, not an option");
+  expect_usage("--log2-box-dim=7 8", "--log2-box-dim is not an option; pass LOG2_BOX_DIM");
 }
 
 static void check_grid(const char *line, const int32_t cells[3], const double length[3]) {
@@ -312,8 +312,8 @@ static void test_nearest_names(void) {
   expect_usage("--min_time=3 7 8", "did you mean --min-time?");
   expect_usage("--verify 7 8", "did you mean --verify-only?");
   expect_usage("--agglom=3 7 8", "did you mean --agglomerate-below?");
-  expect_usage("--xyzzy 7 8", "unknown option --xyzzy; --help lists all options");
-  expect_usage("--n=128", "LOG2_BOX_DIM and BOXES_PER_RANK set the grid size: hpgmg-fv 7 1 ");
+  expect_usage("--xyzzy 7 8", "unknown option --xyzzy; hpgmg-fv --help lists all");
+  expect_usage("--n=128", "LOG2_BOX_DIM and BOXES_PER_RANK set the grid size, for example 7 8 ");
   expect_usage("-n 128", "set the grid size");
   expect_usage("--NX=128", "set the grid size");
   expect_usage("--grid_size 128", "set the grid size");
