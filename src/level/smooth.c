@@ -253,13 +253,18 @@ mg_status_t mg_smooth(mg_level_t *level, bool zero_guess) {
 mg_smoothing_t mg_smoothing_of(const mg_level_t *level) {
   if (!level->comm) return (mg_smoothing_t){.steps = 0};
   const mg_schedule_t *s = &level->schedule[MG_FROM_GUESS];
-  const mg_backend_t *backend = level->backend;
-  return (mg_smoothing_t){.steps = level->n_steps,
-                          .sweeps = s->n,
-                          .strip_rows =
-                              s->sweep->resident && backend->fused.strip_rows
-                                  ? backend->fused.strip_rows(mg_level_view(level), level->n_steps)
-                                  : 0};
+  const mg_backend_fused_t *fused = &level->backend->fused;
+  const bool resident = s->sweep->resident, has_strips = resident && fused->strip_rows;
+  return (mg_smoothing_t){
+      .steps = level->n_steps,
+      .sweeps = s->n,
+      .strip_rows = has_strips ? fused->strip_rows(mg_level_view(level), level->n_steps) : 0,
+      .path = has_strips                  ? "cache pass"
+              : resident                  ? "resident"
+              : level->steps_per_pass > 1 ? "fused sweeps"
+                                          : "single steps",
+      .interpolates = mg_smooth_interpolates(level),
+      .has_residual = mg_smooth_has_residual(level, MG_FROM_GUESS)};
 }
 
 bool mg_smooth_fills_ghosts(const mg_level_t *level) {

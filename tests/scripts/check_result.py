@@ -22,7 +22,7 @@ FREE = {
     "strip_bytes strip_source setup_seconds command_line",
     "timing": "warmup",
     "solves": "seconds_min solves",
-    "levels": "ranks",
+    "levels": "ranks smooth.steps smooth.sweeps smooth.strip_rows smooth.interpolates smooth.has_residual",
     "energy": "window_seconds idle_seconds gpu.reason node.reason",
 }
 # Values of any type that a forger may try. Text with the first ones must never be accepted.

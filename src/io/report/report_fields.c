@@ -115,13 +115,17 @@ static void put_count(mg_sink_t *s, const char *key, const mg_count_t *count) {
   }
 }
 
+static void put_smoothing(mg_sink_t *s, const mg_smoothing_t *m) {
+  INTEGER("steps", m->steps, "steps of a smooth from a guess", .low = 1, .high = 1e9);
+  INTEGER("sweeps", m->sweeps, "sweeps over memory that make them", .low = 1, .high = 1e9);
+  INTEGER("strip_rows", m->strip_rows, "rows per strip of a [CPU pass](performance.md#cpu); 0: no strips", .high = 1 << 20);
+  TEXT("path", m->path, "how the level is smoothed, or with coarser ones solved",
+       .words = "cache pass|resident|fused sweeps|single steps|coarse cycle|bottom solver", LATER);
+  FLAG("interpolates", m->interpolates, "the first sweep also interpolates from the next level", LATER);
+  FLAG("has_residual", m->has_residual, "the last sweep also restricts the residual", LATER);
+}
+
 static void put_breakdown(mg_sink_t *s, const mg_report_t *r, int l) {
-  OBJECT("smooth", "with `--levels-breakdown`, of rank 0", OPTIONAL) {
-    INTEGER("steps", r->smoothing[l].steps, "steps of a smooth from a guess");
-    INTEGER("sweeps", r->smoothing[l].sweeps, "sweeps over memory that make them");
-    INTEGER("strip_rows", r->smoothing[l].strip_rows, "rows per strip of a [CPU pass](performance.md#cpu); "
-            "0: no strips");
-  }
   OBJECT("seconds", "with `--levels-breakdown`: [operations](usage.md#the-table-of-levels) that took time",
          OPTIONAL)
     for (int t = 0; t < MG_N_TIMES; t++) {
@@ -176,6 +180,9 @@ static void put_level(mg_sink_t *s, const mg_report_t *r, int l) {
   }
   INTEGER("bytes", r->level_bytes[l], "of all ranks; with `--precision=mixed`, here and in `seconds`, of "
           "double and float cells", .low = 1);
+  if (s->lists || r->smoothing[l].steps > 0)
+    OBJECT("smooth", "the smooth of a level that rank 0 has cells of", OPTIONAL)
+      put_smoothing(s, &r->smoothing[l]);
   if (s->lists || mg_report_has_breakdown(r)) put_breakdown(s, r, l);
 }
 

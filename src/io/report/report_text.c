@@ -218,15 +218,19 @@ static void print_breakdown(FILE *out, const mg_report_t *r) {
 }
 
 static void print_smoothing(FILE *out, const mg_report_t *r) {
-  fprintf(out, "\n  smooths on rank 0\n");
-  for (int l = 0; l + 1 < r->plan->n_levels; l++) {
+  fprintf(out, "\n  paths on rank 0\n");
+  for (int l = 0; l < r->plan->n_levels; l++) {
     const mg_smoothing_t *s = &r->smoothing[l];
     if (s->steps == 0) continue;
-    fprintf(out, "  level %2d  %9s  %d step%s in %d sweep%s", l,
-            mg_grid(r->plan->level[l].layout.n).text, s->steps, s->steps == 1 ? "" : "s", s->sweeps,
-            s->sweeps == 1 ? "" : "s");
-    if (s->strip_rows > 0)
-      fprintf(out, ", in strips of %d row%s", s->strip_rows, s->strip_rows == 1 ? "" : "s");
+    fprintf(out, "  level %2d  %9s  %-12s", l, mg_grid(r->plan->level[l].layout.n).text, s->path);
+    if (strcmp(s->path, "coarse cycle") != 0 && l + 1 < r->plan->n_levels) {
+      fprintf(out, "  %d step%s in %d sweep%s", s->steps, s->steps == 1 ? "" : "s", s->sweeps,
+              s->sweeps == 1 ? "" : "s");
+      if (s->strip_rows > 0)
+        fprintf(out, ", strips of %d row%s", s->strip_rows, s->strip_rows == 1 ? "" : "s");
+      if (s->interpolates) fprintf(out, ", with interpolation");
+      if (s->has_residual) fprintf(out, ", with restricted residual");
+    }
     fprintf(out, "\n");
   }
 }
@@ -325,7 +329,7 @@ static void print_performance(FILE *out, const mg_report_t *r) {
 void mg_report_print_results(FILE *out, const mg_report_t *r) {
   const mg_result_t *result = r->result;
   print_histories(out, result);
-  if (mg_report_has_breakdown(r)) print_smoothing(out, r);
+  if (mg_report_has_breakdown(r) || r->params->verbosity >= MG_LOG_VERBOSE) print_smoothing(out, r);
   if (mg_report_has_breakdown(r)) print_breakdown(out, r);
   if (mg_report_has_breakdown(r) && r->ranks > 1) print_messages(out, r);
   if (mg_report_has_breakdown(r)) print_shares(out, r);
