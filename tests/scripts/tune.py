@@ -49,7 +49,9 @@ DECOYS = {
 }
 # The cycles of the best, and measured as faster.
 SAME = "--cycle=f --krylov=none --rtol=1e-2"
-BEST = "--smoother=chebyshev --smooths=1 --degree=4 --precision=mixed --steps-per-pass=2 --coarsest=4"
+BEST = (
+    "--smoother=chebyshev --smooths=1 --degree=4 --precision=mixed --steps-per-pass=2 --coarsest=4"
+)
 # Factors of the power: the fastest smoother needs more energy than a slow one.
 POWER = {
     "--smoother=gsrb --smooths=3 --omega=1.15": 0.3,
