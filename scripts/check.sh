@@ -2,9 +2,11 @@
 # Check a change on Debian 12 or Ubuntu 24.04: install missing packages, build with warnings as
 # errors, and run all tests.
 #
-#   scripts/check.sh           all stages
-#   scripts/check.sh --quick   skip the sanitizer, race, fuzz and distcheck stages and the longest tests
+#   scripts/check.sh             all stages
+#   scripts/check.sh --quick     skip the sanitizer, race, fuzz and distcheck stages and the longest tests
+#   scripts/check.sh --release   also test with ParaView and PETSc, which are large to install
 #
+# Names missing packages, with their size, before it installs them.
 # Build folders are under build/check/ and are reused. FUZZ_SECONDS sets the length of the fuzz stage
 # (default: 10). The last line of output is "N passed, N failed, N skipped". It counts every test, and
 # every stage that runs no tests as one.
@@ -15,16 +17,17 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/common.sh
 . "$top/scripts/common.sh"
 
-quick=no stage_rc=0 group=
+quick=no release=no stage_rc=0 group='' python_group=''
 exec </dev/null
 
 case ${1-} in
 '') ;;
 --quick) quick=yes ;;
+--release) release=yes ;;
 -h | --help) show_help ;;
 *) die "unknown argument '$1'; see --help" ;;
 esac
-count_at_end end_group
+count_at_end end_groups
 
 work=$top/build/check
 jobs=$(cores)
@@ -56,6 +59,12 @@ end_group() {
   [[ -n $group ]] || return 0
   kill -TERM -- "-$group" 2>/dev/null || true
   while kill -0 -- "-$group" 2>/dev/null; do sleep 0.1; done
+}
+
+end_groups() {
+  end_group
+  group=$python_group
+  end_group
 }
 
 # --- counting ------------------------------------------------------------------------------------
@@ -216,7 +225,7 @@ races() {
 }
 
 # Install packages from PyPI into a virtual environment: VTK and the modules of plot.py, mpi4py for tests/api/python.sh,
-# and, for tests/scripts/packages.sh, ReFrame and EasyBuild. Fails without the modules of plot.py.
+# and, for tests/scripts/packages.sh, which --quick skips, ReFrame and EasyBuild. Fails without the modules of plot.py.
 pypi_packages() {
   if ! has_modules vtk h5py matplotlib scipy; then
     rm -rf "$work/python"
@@ -227,6 +236,7 @@ pypi_packages() {
   has_modules mpi4py || pip_install mpi4py || echo 'without mpi4py'
   # Its output differs between versions, so the version is fixed.
   [[ -x $work/python/bin/ruff ]] || pip_install ruff==0.17.6 || echo 'without ruff'
+  [[ $quick == no ]] || return 0
   [[ -x $work/python/bin/reframe ]] || pip_install reframe-hpc || echo 'without ReFrame'
   [[ -x $work/python/bin/eb ]] || pip_install easybuild-framework easybuild-easyblocks || echo 'without EasyBuild'
 }
@@ -315,9 +325,9 @@ if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
 # --- the run -------------------------------------------------------------------------------------
 
 mkdir -p "$work"
-install_requirements
 
 # What only some stages and tests need; they skip without it. Same form as requirements in common.sh.
+have_venv() { python3 -c 'import venv, ensurepip' 2>/dev/null; }
 have_lmod() { compgen -G '/usr/share/lmod/*/libexec/lmod' >/dev/null; }
 have_hwloc() { have_command hwloc-bind && have_command lstopo-no-graphics; }
 have_petsc() { pkg-config --exists PETSc 2>/dev/null; }
@@ -326,7 +336,7 @@ have_serial_hdf5() { pkg-config --exists hdf5-serial 2>/dev/null; }
 have_paraview() { have_command pvpython && have_command xvfb-run; }
 have_slurm() { have_command sbatch && PATH=$PATH:/usr/sbin have_command munged; }
 optional='
-  have_command valgrind        | valgrind
+  have_venv                    | python3 python3-venv
   have_command h5diff          | hdf5-tools
   have_command clang-format-14 | clang-format-14
   have_command shellcheck      | shellcheck
@@ -334,17 +344,20 @@ optional='
   have_command cmake           | cmake
   have_command gfortran        | gfortran
   have_command jube            | jube
-  have_lmod                    | lmod
-  have_command tclsh           | tcl
   have_hwloc                   | hwloc-nox
   test -d /usr/include/hypre   | libhypre-dev
-  have_petsc                   | petsc-dev
 '
 [[ $quick == yes ]] || optional+='
-  have_paraview                | paraview python3-paraview xvfb xauth libgl1-mesa-dri
+  have_command valgrind        | valgrind
+  have_lmod                    | lmod
+  have_command tclsh           | tcl
   have_slurm                   | slurm-wlm munge
   have_command clang           | clang
   have_serial_hdf5             | libhdf5-dev
+'
+[[ $release == no ]] || optional+='
+  have_petsc                   | petsc-dev
+  have_paraview                | paraview python3-paraview xvfb xauth libgl1-mesa-dri
 '
 # install_optional TABLE: install the packages of all checks that fail: together, or one by one if that fails.
 install_optional() {
@@ -358,38 +371,44 @@ install_optional() {
   done < <(missing_packages "$1")
 }
 
-have_venv() { python3 -c 'import venv, ensurepip' 2>/dev/null; }
-install_optional 'have_venv | python3 python3-venv'
 PYTHON=$work/python/bin/python
 export PYTHON
-[[ -x $work/python/bin/eb ]] || say 'installing from PyPI in the background: vtk (over 100 MB), h5py, matplotlib, scipy, mpi4py,' \
-  'ruff, reframe-hpc, easybuild'
+pypi='vtk (110 MB), h5py, matplotlib, scipy, mpi4py, ruff'
+[[ $quick == yes ]] || pypi+=', reframe-hpc, easybuild'
+[[ -x $work/python/bin/ruff ]] ||
+  say "will install from PyPI below build/check/, in the background: $pypi; 300 MB to download, 1200 MB on disk"
+install_optional "$requirements$optional"
+install_requirements
 start_group "$work/python.log" pypi_packages
-install_optional "$optional"
-[[ -n ${MODULES_CMD-} ]] || environment_modules
-if [[ $quick == no ]] && have_command clang; then
+python_group=$group group=
+if [[ $quick == no ]]; then
+  [[ -n ${MODULES_CMD-} ]] || environment_modules
   # The names of these packages include the version of clang.
-  version=$(clang --version | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
-  install_optional "
+  version=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
+  [[ -z $version ]] || install_optional "
     have_fuzzer           | libclang-rt-$version-dev
     have_thread_sanitizer | libomp-$version-dev"
 fi
-wait_group
-while IFS= read -r line; do say "$line (${work#"$top"/}/python.log)"; done < <(grep '^without ' "$work/python.log")
-if ((group_rc != 0)); then
-  say "without PyPI: $(tail -n 1 "$work/python.log")"
-  have_plots() { has_modules h5py matplotlib scipy; }
-  PYTHON=python3
-  have_plots || PYTHON=/usr/bin/python3
-  install_optional 'have_plots | python3-h5py python3-matplotlib python3-scipy'
-fi
-if [[ -z ${REFRAME-} && -x $work/python/bin/reframe ]]; then export REFRAME=$work/python/bin/reframe; fi
+
+# Wait until PYTHON is a Python with the modules of plot.py: that of PyPI, or else Debian's.
+wait_for_python() {
+  group=$python_group python_group=
+  wait_group
+  while IFS= read -r line; do say "$line (${work#"$top"/}/python.log)"; done < <(grep '^without ' "$work/python.log")
+  if ((group_rc != 0)); then
+    say "without PyPI: $(tail -n 1 "$work/python.log")"
+    have_plots() { has_modules h5py matplotlib scipy; }
+    PYTHON=python3
+    have_plots || PYTHON=/usr/bin/python3
+    install_optional 'have_plots | python3-h5py python3-matplotlib python3-scipy'
+  fi
+  if [[ -z ${REFRAME-} && -x $work/python/bin/reframe ]]; then export REFRAME=$work/python/bin/reframe; fi
+}
 # Without this, ReFrame would build the program again.
 export PACKAGES_BUILD=no
 
 stage format "$top/scripts/check-format.sh"
 stage includes "$top/scripts/check-includes.sh"
-stage python-style python_style
 stage shell-style shell_style
 cuda=()
 if ! nvcc_path >/dev/null; then
@@ -406,9 +425,12 @@ else
 fi
 # Without -g: tests are linked faster.
 CFLAGS=-O3 stage build main_build "${cuda[@]}"
+built=$stage_rc
+wait_for_python
+stage python-style python_style
 # shellcheck disable=SC2016 # make variable
 if [[ $quick == yes ]]; then tests='$(QUICK_TESTS)'; else tests='$(ALL_TESTS)'; fi
-[[ $stage_rc != 0 ]] || harness tests "$work/main" "$tests"
+[[ $built != 0 ]] || harness tests "$work/main" "$tests"
 if [[ $quick == no ]]; then
   # Serial HDF5, with which only rank 0 writes.
   if have_serial_hdf5; then hdf5=(--with-hdf5=serial); else hdf5=(); fi
