@@ -138,6 +138,7 @@ build() {
 
 # main_build CONFIGURE-ARGUMENT...: with --with-cuda-arch=90, compile the CUDA code for float cells for sm_80. All other
 # is for sm_90 and comes from the same sources, so the code of both default architectures is compiled in half the time.
+# Tests and the program for valgrind take half the time to compile with -O1.
 main_build() {
   local flags
   if [[ $* == *--with-cuda-arch=90* ]]; then
@@ -145,7 +146,9 @@ main_build() {
     flags=$(sed -n 's/^MG_NVCCFLAGS = //p' "$work/main/Makefile")
     make -C "$work/main" -j"$jobs" cuda-float MG_NVCCFLAGS="${flags//_90/_80}"
   fi
-  build "$work/main" --enable-werror "$@"
+  configure_tree "$work/main" --enable-werror "$@"
+  make -C "$work/main" -j"$jobs"
+  make -C "$work/main" -j"$jobs" CFLAGS=-O1 check TESTS=
 }
 
 fuzz() {
@@ -155,10 +158,10 @@ fuzz() {
     exit 77
   fi
   if have_serial_hdf5; then hdf5=serial; fi
-  CC=clang CFLAGS='-O1 -g' configure_tree "$work/fuzz" --enable-werror --enable-fuzzer --with-cuda=no --with-mpi=no \
+  CC=clang CFLAGS='-O1 -g1' configure_tree "$work/fuzz" --enable-werror --enable-fuzzer --with-cuda=no --with-mpi=no \
     --disable-openmp --with-hdf5=$hdf5
   # Optimizing the smoothers takes longer than compiling all the rest, and the grids of fuzz_api are small.
-  make -C "$work/fuzz" -j"$jobs" CFLAGS=-g src/cpu/{,libfloat_a-}smooth{,_split}.o
+  make -C "$work/fuzz" -j"$jobs" CFLAGS=-g1 src/cpu/{,libfloat_a-}smooth{,_split}.o
   local targets=(tests/fuzz/fuzz_{params,api}) params
   [[ $hdf5 == no ]] || targets+=(tests/fuzz/fuzz_restart hpgmg-fv)
   make -C "$work/fuzz" -j"$jobs" "${targets[@]}"
@@ -203,7 +206,7 @@ races() {
   local -a run=("${no_aslr[@]}" env OMP_NUM_THREADS=3 OMP_WAIT_POLICY=passive TSAN_OPTIONS="$options")
   # Strips of two rows have the most borders.
   local -a test=("${run[@]}" "$folder/tests/op/op_cpu_passes" 2)
-  CC=clang CFLAGS='-O1 -g -fsanitize=thread' configure_tree "$folder" --with-cuda=no --with-mpi=no --with-hdf5=no \
+  CC=clang CFLAGS='-O1 -g1 -fsanitize=thread' configure_tree "$folder" --with-cuda=no --with-mpi=no --with-hdf5=no \
     --with-jansson=no
   mkdir -p "$folder/src/cpu"
   # make prefers a source in the build folder.
@@ -416,9 +419,10 @@ if ! nvcc_path >/dev/null; then
 elif [[ -e /dev/nvidiactl ]]; then
   cuda=(--with-cuda) # for this machine's GPU
 else
-  # No CUDA code runs, so skip slow optimizers. Compress it: some 100 tests are linked with all of it.
+  # No CUDA code runs, so skip slow optimizers. Compress it: some 100 tests are linked with all of it. The smallest size
+  # (--compress-mode=size) takes half as long again to compile.
   flags=
-  for flag in --Ofast-compile=max --compress-mode=size; do
+  for flag in --Ofast-compile=max --compress-mode=balance; do
     if [[ $("$(nvcc_path)" --help) == *"${flag%%=*}"* ]]; then flags+=" $flag"; fi
   done
   cuda=(--with-cuda --with-cuda-arch=90 NVCCFLAGS="$flags")
@@ -434,7 +438,7 @@ if [[ $quick == yes ]]; then tests='$(QUICK_TESTS)'; else tests='$(ALL_TESTS)'; 
 if [[ $quick == no ]]; then
   # Serial HDF5, with which only rank 0 writes.
   if have_serial_hdf5; then hdf5=(--with-hdf5=serial); else hdf5=(); fi
-  CFLAGS='-O1 -g' stage sanitizer-build build "$work/sanitizers" --enable-werror --enable-sanitizers --with-cuda=no "${hdf5[@]}"
+  CFLAGS='-O1 -g1' stage sanitizer-build build "$work/sanitizers" --enable-werror --enable-sanitizers --with-cuda=no "${hdf5[@]}"
   # Leave out tests whose code others cover, or that take minutes here. Run C tests on the CPU backend
   # only: guard memory has no red zones for ASan and doubles the time.
   # shellcheck disable=SC2016 # make variable
