@@ -6,9 +6,6 @@ AC_DEFUN([MG_CUDA],
 [AC_ARG_WITH([cuda],
   [AS_HELP_STRING([--with-cuda=DIR|no], [use CUDA in DIR for levels on the GPU, or no CUDA (default: if this machine has an NVIDIA GPU or driver, search nvcc in PATH and /usr/local/cuda)])],
   [], [with_cuda=auto])
-AC_ARG_WITH([cuda-arch],
-  [AS_HELP_STRING([--with-cuda-arch=LIST], [compute capabilities to compile for, such as "80 90" (default: those of this machine's GPUs, else 80 and 90 with PTX for newer ones)])],
-  [], [with_cuda_arch=auto])
 AC_ARG_ENABLE([cuda-debug],
   [AS_HELP_STRING([--enable-cuda-debug], [synchronize after every kernel launch, so that an error names its kernel])])
 AC_ARG_WITH([cupti],
@@ -23,14 +20,6 @@ MG_ABSOLUTE([with_nvrtc])
 AC_ARG_VAR([NVCC], [CUDA compiler])
 AC_ARG_VAR([NVCCFLAGS], [flags of the CUDA compiler])
 : ${NVCCFLAGS=-O3 -lineinfo}
-AS_CASE([$with_cuda_arch], [auto|yes], [mg_cuda_arch=],
-  [mg_cuda_arch=`echo "$with_cuda_arch" | tr ',;' '  ' | sed 's/sm_//g'`
-   mg_arch= mg_bad=
-   for mg_arch in $mg_cuda_arch; do
-     echo "$mg_arch" | grep -qx '@<:@1-9@:>@@<:@0-9@:>@\{1,2\}@<:@af@:>@\{0,1\}' || mg_bad=yes
-   done
-   AS_IF([test -z "$mg_arch" || test -n "$mg_bad"],
-     [AC_MSG_ERROR([--with-cuda-arch=$with_cuda_arch: not a list of compute capabilities without point, such as 80 or "80 90", separated by blanks, commas or semicolons])])])
 MG_NVCCFLAGS= CUDA_LIBS= CUPTI_CPPFLAGS= CUPTI_LIBS= NVRTC_CPPFLAGS= NVRTC_LIBS=
 mg_cuda=no mg_cuda_why= mg_cupti=no mg_nvrtc=no
 # The kernels take 10 minutes to compile, so a machine without GPUs must ask for them.
@@ -203,3 +192,18 @@ AS_IF([test -n "$mg_nvrtc_include" && test -n "$mg_nvrtc_library"],
      [NVRTC_CPPFLAGS= NVRTC_LIBS=])
    CPPFLAGS=$mg_save_CPPFLAGS LIBS=$mg_save_LIBS])
 AC_MSG_RESULT([$mg_nvrtc])])
+
+# --with-cuda-arch=LIST: sets mg_cuda_arch to the list, separated by blanks; empty: of this machine. Call it before anything
+# is compiled.
+AC_DEFUN([MG_CUDA_ARCH],
+[AC_ARG_WITH([cuda-arch],
+  [AS_HELP_STRING([--with-cuda-arch=LIST], [compute capabilities to compile for, such as "80 90" (default: those of this machine's GPUs, else 80 and 90 with PTX for newer ones)])],
+  [], [with_cuda_arch=auto])
+AS_CASE([$with_cuda_arch], [auto|yes], [mg_cuda_arch=],
+  [mg_cuda_arch=`echo "$with_cuda_arch" | tr ',;' '  ' | sed 's/sm_//g'`
+   mg_arch= mg_bad=
+   for mg_arch in $mg_cuda_arch; do
+     echo "$mg_arch" | grep -qx '@<:@1-9@:>@@<:@0-9@:>@\{1,2\}@<:@af@:>@\{0,1\}' || mg_bad=yes
+   done
+   AS_IF([test -z "$mg_arch" || test -n "$mg_bad"],
+     [AC_MSG_ERROR([--with-cuda-arch=$with_cuda_arch: not a list of compute capabilities without point, such as 80 or "80 90", separated by blanks, commas or semicolons])])])])

@@ -25,7 +25,7 @@ plain=(--without-cuda --without-hdf5 --without-jansson)
 takes 'CFLAGS=-O3 -g' "${plain[@]}" --without-mpi --disable-sanitizers --disable-fuzzer --cache-file="$dir/cache"
 
 # Without a GPU, CUDA is compiled only on request.
-takes 'CUDA_LIBS=' "${plain[@]:1}" --without-mpi mg_cv_nvidia=no
+takes 'CUDA_LIBS=' "${plain[@]:1}" --without-mpi mg_cv_nvidia=no --cache-file="$dir/cache"
 grep -qx '  CUDA  *no: .*; --with-cuda compiles for others' "$dir/out" || complain "no reason: $(cat "$dir/out")"
 
 # A prefix with a blank: the compiler gets one word.
@@ -97,8 +97,10 @@ if command -v mpicc >/dev/null; then
   ln -s "$(command -v mpicc)" "$dir/mpi/bin/mpicc"
   printf '#!/bin/sh\n' >"$dir/mpi/bin/mpirun"
   chmod +x "$dir/mpi/bin/mpirun"
-  takes "MPIEXEC=$dir/mpi/bin/mpirun" "${plain[@]}" --with-mpi=../mpi
-  takes 'MPIEXEC=mine --and options' "${plain[@]}" --with-mpi="$dir/mpi" MPIEXEC='mine --and options'
+  takes "MPIEXEC=$dir/mpi/bin/mpirun" "${plain[@]}" --with-mpi=../mpi --cache-file="$dir/mpi.cache"
+  # The cache would refuse another MPIEXEC.
+  sed -i '/MPIEXEC/d' "$dir/mpi.cache"
+  takes 'MPIEXEC=mine --and options' "${plain[@]}" --with-mpi="$dir/mpi" MPIEXEC='mine --and options' --cache-file="$dir/mpi.cache"
 fi
 
 # A toolkit with one NCCL, and another folder with a second one. Like nvcc, the mock searches the toolkit's folder
@@ -132,7 +134,7 @@ if echo 'int main(void) { return 0; }' | cc -x c - -lstdc++ -o "$dir/linked" 2>/
   echo 'int one;' | cc -x c -c - -o "$dir/one.o"
   ar cr "$toolkit/lib64/libcudart_static.a" "$dir/one.o"
   takes "NCCL_LIBS=-L$dir/nccl/lib -Wl,-rpath,$dir/nccl/lib -l:libnccl.so" "${plain[@]:1}" --without-mpi \
-    --with-cuda=../toolkit --with-nccl=../nccl
+    --with-cuda=../toolkit --with-nccl=../nccl --cache-file="$dir/cache"
   grep -qF '"yes (2.0.0)"' "$dir/build/config.h" || complain "wrong NCCL: $(grep BUILD_NCCL "$dir/build/config.h")"
 fi
 finish
