@@ -61,14 +61,14 @@ if have_feature HDF5; then
 fi
 if have_mpi; then
   for rank in 0 1; do
-    sweep 2 "$rank" 20 4 4 --verify-only --quiet
+    sweep 2 "$rank" 12 4 4 --verify-only --quiet
   done
   # Allocations of the dump, and a few before it.
   if have_feature HDF5; then
     for rank in 0 1; do
       count 2 "$rank" 4 4 --verify-only --quiet
       first=$calls
-      sweep 2 "$rank" 30 4 4 --verify-only --quiet --dump="$dir/c.hdf"
+      sweep 2 "$rank" 16 4 4 --verify-only --quiet --dump="$dir/c.hdf"
     done
     test "$(echo "$dir"/*.tmp)" = "$dir/*.tmp" || complain "left over: $(echo "$dir"/*.tmp)"
   fi

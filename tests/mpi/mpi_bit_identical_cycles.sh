@@ -10,7 +10,7 @@ OMP_THREAD_LIMIT=1
 export OMP_THREAD_LIMIT FIXTURE_OPTIONS
 
 mpi_run 1 "$program" print >"$dir/alone"
-test "$(wc -l <"$dir/alone")" -ge 60
+test "$(wc -l <"$dir/alone")" -ge 40
 
 # compare CELLS RANKS...: compare each number of ranks with one rank, with --agglomerate-below=CELLS.
 compare() {

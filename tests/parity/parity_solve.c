@@ -98,8 +98,11 @@ int main(int argc, char **argv) {
     const char *options =
         textf(" --operator=%s --boundary=%s --smoother=%s --rtol=1e-30 --max-cycles=3",
               operators[c % 3], boundaries[c / 3 % 2], smoothers[smoother]);
-    run_case(options);
-    if (print) print_case(options, (grid_t){4, 2});
+    /* Alternate between 27 and 8 boxes, over operators and over smoothers. */
+    if (print)
+      print_case(options, (grid_t){4, 2 + (c + c / 6) % 2});
+    else
+      run_case(options);
     /* Chebyshev and gsrb cover both kinds of step: into another vector and in place. Without a
      * device, with one of the boundaries each. */
     const bool all = mg_device_count() > 0 || (c % 3 + c / 3) % 2 == 0;

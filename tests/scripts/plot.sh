@@ -470,6 +470,10 @@ cp cell.hdf wrong.hdf
 quick_python -c 'import h5py; h5py.File("wrong.hdf", "r+").create_group("VTKHDF/CellData/group")'
 refuse 3 'wrong.hdf cannot be read as a dump' slice "$dir/wrong.hdf" --field=group
 
+for command in '' slice animate convergence levels scaling compare ladder bench roofline; do
+  draw $command --help
+done
+
 # plot.py names missing modules. From here on, every start is a real one.
 served=no
 mkdir none
@@ -482,7 +486,4 @@ done
 echo 'raise ValueError("numpy.dtype size changed")' >none/h5py.py
 PYTHONPATH=$dir/none refuse 2 'module h5py cannot be loaded \(numpy.dtype size changed\)' slice "$dir/cell.hdf"
 rm none/h5py.py
-for command in '' slice animate convergence levels scaling compare ladder bench roofline; do
-  draw $command --help
-done
 finish
