@@ -39,10 +39,10 @@ mg_status_t mg_divergence_report_growth(const mg_hierarchy_t *h, int top, double
   const int cycle = history->n_cycles;
   history->diverged_level = top;
   if (!mg_comm_is_root()) return MG_ERR_DIVERGED;
-  return mg_error(MG_ERR_DIVERGED,
-                  "the solution diverged on level %d (%s cells) in cycle %d: each cycle multiplies "
-                  "the residual by %.3g, now %g; use --krylov=cg, more --smooths or another "
-                  "--smoother",
-                  top, mg_grid(h->plan.level[top].layout.n).text, cycle, factor,
-                  history->norm[cycle - 1]);
+  return mg_error(
+      MG_ERR_DIVERGED,
+      "the solution diverged on level %d (%s cells) in cycle %d: all last cycles raised "
+      "the residual, the last one by a factor of %.3g to %g; use --krylov=cg, more "
+      "--smooths or another --smoother",
+      top, mg_grid(h->plan.level[top].layout.n).text, cycle, factor, history->norm[cycle - 1]);
 }

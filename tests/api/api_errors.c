@@ -280,6 +280,29 @@ static void test_parallel_region(void) {
 #endif
 }
 
+/* Blocks of 4^3 cells with betas of 1 and 1e6: plain cycles raise the residual by factors that
+ * change from cycle to cycle. */
+static void test_divergence(void) {
+  static double beta[20 * 17 * 14], f[20 * 17 * 14];
+  hpgmg_options_t o = options_of("--operator=7pt --cycle=v --boundary=neumann");
+  hpgmg_solver_t *s;
+  hpgmg_info_t info;
+  for (int c = 0; c < 20 * 17 * 14; c++) {
+    beta[c] = (c % 20 / 4 + c / 20 % 17 / 4 + c / 340 / 4) % 2 == 0 ? 1.0 : 1e6;
+    f[c] = c == 0 ? -3.0 : 1.0;
+  }
+  part_t u = part_of(NULL, -1), of_f = part_of(f, -1), of_beta = part_of(beta, -1);
+  const hpgmg_coefficients_t coefficients = {.cell_beta = of_beta.array};
+  API(hpgmg_create(&o, &s));
+  API(hpgmg_set_coefficients(s, &coefficients));
+  refused(s, hpgmg_solve(s, of_f.array, u.array, &info), HPGMG_NOT_CONVERGED,
+          "all last cycles raised the residual");
+  CHECK_INT(info.reason, HPGMG_DIVERGED);
+  CHECK(info.cycles <= 15);
+  hpgmg_destroy(&s);
+  free_part(&u), free_part(&of_f), free_part(&of_beta);
+}
+
 static void test_reasons(void) {
   hpgmg_options_t o = options_of("--rtol=1e-12 --max-cycles=2");
   hpgmg_solver_t *s;
@@ -332,6 +355,7 @@ int main(int argc, char **argv) {
   test_jump();
   test_freed_communicator();
   test_parallel_region();
+  test_divergence();
   test_reasons();
   parts_end();
   return FIXTURE_END();
