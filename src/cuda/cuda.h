@@ -185,7 +185,7 @@ static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t 
 
 /** Values of a stencil. All walls have the Dirichlet formula: see walls.h. */
 static __device__ __forceinline__ mg_values7_t mg_values7(const mg_places7_t &s, const mg_real_t *x,
-                                                          const mg_wall_orders_t &order) {
+                                                          mg_wall_orders_t order) {
   mg_values7_t v;
   v.c = x[0];
 #pragma unroll

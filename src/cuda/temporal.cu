@@ -127,8 +127,9 @@ bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n) {
 }
 
 bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, int n) {
-  /* Single cells along i and j need memory that planes of alpha have. */
-  bool fits = true;
+  /* Coarse ghosts outside all walls have formulas of the same order. Single cells along i and j
+   * need memory that planes of alpha have. */
+  bool fits = coarse->n[0] > 1 && coarse->n[1] > 1 && coarse->n[2] > 1;
   for (int d = 0; d < 2; d++)
     fits = fits && (!v->alpha_varies || coarse->n[d] == (v->n[d] + 1) / 2);
   return fits && mg_has_path(v->op, MG_PATH_INTERPOLATION) && mg_cuda_can_fuse(v, n) &&

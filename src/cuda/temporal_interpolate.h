@@ -42,13 +42,13 @@ __device__ __forceinline__ mg_real_t source_value(const mg_real_t *x, const job_
                                                   int i, int j) {
   const mg_patch_t &fine = job.l.p;
   const int *const n = job.parents.n_coarse, in_i = step_inward(fine, n[0], 0, i),
-                   in_j = step_inward(fine, n[1], 1, j), *const order = job.source_order.along;
+                   in_j = step_inward(fine, n[1], 1, j);
   mg_real_t row[2];
   for (int r = 0; r < 2; r++) {
     const mg_real_t *y = x + (in_j ? (r + 1) * in_j * width : 0);
-    row[r] = in_i ? mg_ghost(wall_of(fine, 0, in_i), order[0], y[in_i], y[2 * in_i]) : y[0];
+    row[r] = in_i ? mg_ghost(wall_of(fine, 0, in_i), job.source_order, y[in_i], y[2 * in_i]) : y[0];
   }
-  return in_j ? mg_ghost(wall_of(fine, 1, in_j), order[1], row[0], row[1]) : row[0];
+  return in_j ? mg_ghost(wall_of(fine, 1, in_j), job.source_order, row[0], row[1]) : row[0];
 }
 
 /* Whether the block's coarse columns may be outside walls of i or j. */
@@ -81,9 +81,9 @@ __device__ __forceinline__ void interpolate_column(mg_real_t *shared, const job_
                ? source_value(plane, job, s.width, t.source[0] + column, t.source[1] + row)
                : *plane;
   }
-  if (p.wall[2][0] && k == 0) x[0] = mg_ghost(p.wall[2][0], job.source_order.along[2], x[1], x[2]);
+  if (p.wall[2][0] && k == 0) x[0] = mg_ghost(p.wall[2][0], job.source_order, x[1], x[2]);
   if (p.wall[2][1] && k == job.parents.n_coarse[2] - 1)
-    x[2] = mg_ghost(p.wall[2][1], job.source_order.along[2], x[1], x[0]);
+    x[2] = mg_ghost(p.wall[2][1], job.source_order, x[1], x[0]);
   shared[S::MIDDLE + (q & 1) * S::MIDDLE_PLANE + row * s.middle_stride + column] =
       side == 0 ? x[1]
       : job.interpolation == MG_INTERPOLATE_V2

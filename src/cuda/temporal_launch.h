@@ -232,7 +232,7 @@ inline mg_status_t set_source(const source_t &source, int rows, int margin, job_
     job.wide[d] = source.v->n[d] != (job.parents.n[d] + 1) / 2;
   job.source = source_shape_of(job.wide, rows, margin);
   job.interpolation = source.kind;
-  job.source_order = mg_wall_orders(source.v, source.kind == MG_INTERPOLATE_V2 ? 2 : 1);
+  job.source_order = mg_wall_orders(source.v, source.kind == MG_INTERPOLATE_V2 ? 2 : 1).along[0];
   for (int d = 0; d < 3; d++)
     job.source_low[d] = cells_below(source.v, source.p, d);
   return make_map(source.v, source.p, source.vec, false, job.source.width, job.source.rows,

@@ -58,11 +58,10 @@ struct job_t {
   ptrdiff_t coarse_jstride, coarse_kstride;
   unsigned long long *maximum; /* RESIDUAL_NORM */
   parents_t parents;           /* RESIDUAL_TO_PARENTS, or an interpolated input */
-  /* Interpolated input: the formula, the orders of its wall formula, and cells below coarse cell 0
+  /* Interpolated input: the formula, the order of its wall formula, and cells below coarse cell 0
    * that the tensor map includes. */
   mg_interpolation_t interpolation;
-  mg_wall_orders_t source_order;
-  int source_low[3];
+  int source_order, source_low[3];
   bool wide[2]; /* single cells along i and j */
   source_shape_t source;
 };

@@ -18,15 +18,16 @@ __device__ __forceinline__ int wall_side(const mg_patch_t &p, int d, int at) {
   return p.wall[d][0] && at == 0 ? -1 : p.wall[d][1] && at == p.n[d] - 1 ? 1 : 0;
 }
 
-/* Replace neighbors outside walls by the Dirichlet formula, also at other walls: see walls.h. */
+/* Replace neighbors outside walls by the Dirichlet formula, also at other walls: see walls.h. A
+ * level of fused sweeps has several cells along each axis, so all orders are equal. */
 template <care_t care>
 __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const walls_t &walls,
                                            mg_values7_t *x) {
 #pragma unroll
   for (int d = 0; d < care; d++) {
     const mg_real_t low = x->low[d], high = x->high[d];
-    if (walls.side[d] < 0) x->low[d] = mg_ghost(MG_WALL_DIRICHLET, l.order.along[d], x->c, high);
-    if (walls.side[d] > 0) x->high[d] = mg_ghost(MG_WALL_DIRICHLET, l.order.along[d], x->c, low);
+    if (walls.side[d] < 0) x->low[d] = mg_ghost(MG_WALL_DIRICHLET, l.order.along[0], x->c, high);
+    if (walls.side[d] > 0) x->high[d] = mg_ghost(MG_WALL_DIRICHLET, l.order.along[0], x->c, low);
   }
 }
 
@@ -45,8 +46,8 @@ __device__ __forceinline__ mg_real_t diagonal(const job_t &job, const walls_t &w
   mg_face_weights_t weight = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
 #pragma unroll
   for (int d = 0; d < care; d++) {
-    if (walls.side[d] < 0) weight.low[d] = mg_wall_weight(job.l.order.along[d]);
-    if (walls.side[d] > 0) weight.high[d] = mg_wall_weight(job.l.order.along[d]);
+    if (walls.side[d] < 0) weight.low[d] = mg_wall_weight(job.l.order.along[0]);
+    if (walls.side[d] > 0) weight.high[d] = mg_wall_weight(job.l.order.along[0]);
   }
   return mg_diagonal_7(row.beta[0], row.beta[1], row.beta[2], 1, 1, weight, row.a, job.b_h2);
 }
