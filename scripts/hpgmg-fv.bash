@@ -19,7 +19,7 @@ _hpgmg_fv() {
 
   COMPREPLY=()
   case $option in
-    --operator) words='fv2 fv4 7pt' ;;
+    --operator) words='fv2 fv4 7pt 27pt' ;;
     --equation) words='poisson helmholtz' ;;
     --boundary) words='dirichlet neumann periodic robin' ;;
     --smoother) words='gsrb chebyshev jacobi l1jacobi symgs ssor' ;;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from checks.report import Result, dim_of
-from checks.rules import OMEGA, SMOOTHS, WORDS
+from checks.rules import OMEGA, WORDS, default_degree, default_smooths
 
 FLAGS = ("official", "verify-only", "levels-breakdown", "quiet", "verbose")
 BARE = {"energy": "yes", "health": "-"}  # values of options without one
@@ -58,14 +58,14 @@ def number(text: str, kind) -> float | None:
 def defaults(r: Result, options: dict[str, str]) -> dict[str, str]:
     """Settings of a run of cubes of boxes without a deck and files, unless options change them."""
     operator, smoother = options.get("operator", "fv2"), options.get("smoother", "gsrb")
-    smooths = SMOOTHS.get(smoother, (0, 0))[operator == "7pt"]
+    smooths = default_smooths(operator, smoother)
     found = {name: words[0] for name, words in WORDS.items()}
     found |= {"boundary": "dirichlet", "rtol": "0", "coarsest": "1", "smooths": str(smooths)}
     found["max-cycles"] = "20" if "rtol" in options else "1"
     found |= {"warmup": "1", "min-solves": "10", "min-time": "1", "energy": "no"}
     found |= {"official": "no", "verify-only": "no"}
     if smoother == "chebyshev":
-        found["degree"] = "4" if operator == "7pt" else "6"
+        found["degree"] = str(default_degree(operator))
     else:
         found["omega"] = repr(OMEGA.get(smoother, 1.0))
     if options.get("official", "no") in ON:

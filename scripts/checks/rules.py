@@ -10,14 +10,14 @@ from toolkit import plural
 RULES = {"official": (10, 60.0), "double": (10, 1.0), "mixed": (10, 1.0), "open": (1, 0.0)}
 # Most mean seconds of the timed solves, relative to the fastest one (src/io/report/report.h).
 MAX_SPREAD = 1.5
-# Default number of smooths: with fv2 or fv4, and with 7pt.
+# Default number of smooths: with fv2 or fv4, with 7pt, and with 27pt.
 SMOOTHS = {
-    "gsrb": (3, 2),
-    "chebyshev": (1, 1),
-    "jacobi": (6, 4),
-    "l1jacobi": (6, 4),
-    "symgs": (2, 2),
-    "ssor": (2, 2),
+    "gsrb": (3, 2, 2),
+    "chebyshev": (1, 1, 1),
+    "jacobi": (6, 4, 6),
+    "l1jacobi": (6, 4, 6),
+    "symgs": (2, 2, 2),
+    "ssor": (2, 2, 2),
 }
 OMEGA = {"jacobi": 2.0 / 3.0, "ssor": 1.15}  # else 1
 # Values of options.
@@ -28,12 +28,21 @@ WORDS = {
 }
 
 
+def default_smooths(operator: str, smoother: str) -> int:
+    """0: there is no such smoother."""
+    return SMOOTHS.get(smoother, (0, 0, 0))[{"7pt": 1, "27pt": 2}.get(operator, 0)]
+
+
+def default_degree(operator: str) -> int:
+    return 4 if operator in ("7pt", "27pt") else 6
+
+
 def has_default_smooths(problem: dict) -> bool:
-    smoother, is_7pt = problem["smoother"], problem["operator"] == "7pt"
-    if smoother not in SMOOTHS or problem["smooths"] != SMOOTHS[smoother][is_7pt]:
+    smoother, operator = problem["smoother"], problem["operator"]
+    if problem["smooths"] != default_smooths(operator, smoother):
         return False
     if smoother == "chebyshev":
-        return problem["degree"] == (4 if is_7pt else 6)
+        return problem["degree"] == default_degree(operator)
     return problem["omega"] == OMEGA.get(smoother, 1.0)
 
 

@@ -13,7 +13,8 @@
 typedef enum {
   MG_OPERATOR_FV2, /**< 7-point finite volume, volume-averaged data, 2nd order */
   MG_OPERATOR_FV4, /**< 25-point finite volume, 4th order */
-  MG_OPERATOR_7PT  /**< 7-point cell-centered finite difference, point data, 2nd order */
+  MG_OPERATOR_7PT, /**< 7-point cell-centered finite difference, point data, 2nd order */
+  MG_OPERATOR_27PT /**< 27-point finite difference, beta = 1, point data, 2nd order */
 } mg_operator_t;
 
 /** Interpolation formulas, tensor products of one-dimensional formulas. */
@@ -21,7 +22,8 @@ typedef enum {
   MG_INTERPOLATE_P0,
   MG_INTERPOLATE_P1,
   MG_INTERPOLATE_V2,
-  MG_INTERPOLATE_V4
+  MG_INTERPOLATE_V4,
+  MG_INTERPOLATE_P2
 } mg_interpolation_t;
 
 /** Fast paths, which an operator may use. */
@@ -59,6 +61,7 @@ typedef struct {
   int wall_order;       /**< of the wall formula (formulas/walls.h) */
   mg_interpolation_t v; /**< interpolation of corrections in V-cycles */
   mg_interpolation_t f; /**< interpolation of solutions in F-cycles */
+  bool constant;        /**< beta is 1 and cells are cubes: no other coefficients */
   bool point_data;      /**< data are values at points, not averages (formulas/coefficients.h) */
   bool listed;          /**< HPGMG's list accepts its results */
   int gsrb_smooths;     /**< default of --smooths for gsrb */
@@ -89,6 +92,7 @@ static inline bool mg_has_path(mg_operator_t op, unsigned path) {
 
 /** Order of the wall formula that matches an interpolation. */
 MG_INLINE int mg_interpolation_order(mg_interpolation_t kind) {
+  if (kind == MG_INTERPOLATE_P2) return 3;
   return kind == MG_INTERPOLATE_V4 ? 4 : kind == MG_INTERPOLATE_V2 ? 2 : 1;
 }
 

@@ -25,6 +25,11 @@ static void combine(mg_interpolation_t kind, const mg_real_t *const x[LINES], in
     for (int i = -REACH; i < n + REACH; i++)
       out[i] = mg_interpolate_v2(x[1][i], x[2][i], x[3][i], side);
     break;
+  case MG_INTERPOLATE_P2:
+#pragma omp simd
+    for (int i = -REACH; i < n + REACH; i++)
+      out[i] = mg_interpolate_p2(x[1][i], x[2][i], x[3][i], side);
+    break;
   case MG_INTERPOLATE_V4:
 #pragma omp simd
     for (int i = -REACH; i < n + REACH; i++)
@@ -53,6 +58,8 @@ EXPAND(expand_p1, mg_interpolate_p1(t[i - 1], t[i], t[i + 1], -1),
        mg_interpolate_p1(t[i - 1], t[i], t[i + 1], 1))
 EXPAND(expand_v2, mg_interpolate_v2(t[i - 1], t[i], t[i + 1], -1),
        mg_interpolate_v2(t[i - 1], t[i], t[i + 1], 1))
+EXPAND(expand_p2, mg_interpolate_p2(t[i - 1], t[i], t[i + 1], -1),
+       mg_interpolate_p2(t[i - 1], t[i], t[i + 1], 1))
 EXPAND(expand_v4, mg_interpolate_v4(t[i - 2], t[i - 1], t[i], t[i + 1], t[i + 2], -1),
        mg_interpolate_v4(t[i - 2], t[i - 1], t[i], t[i + 1], t[i + 2], 1))
 #undef EXPAND
@@ -67,6 +74,9 @@ static void expand(mg_interpolation_t kind, const mg_real_t *t, int n, mg_real_t
     break;
   case MG_INTERPOLATE_V2:
     expand_v2(t, n, out, add);
+    break;
+  case MG_INTERPOLATE_P2:
+    expand_p2(t, n, out, add);
     break;
   case MG_INTERPOLATE_V4:
     expand_v4(t, n, out, add);

@@ -25,6 +25,7 @@
   }
 RESIDUAL_ROW(row_7, mg_apply_7, a)
 RESIDUAL_ROW(row_fv4, mg_apply_fv4, a)
+RESIDUAL_ROW(row_27, mg_apply_27, a)
 RESIDUAL_ROW(row_7_varying, mg_apply_7, alpha[i])
 RESIDUAL_ROW(row_fv4_varying, mg_apply_fv4, alpha[i])
 #undef RESIDUAL_ROW
@@ -35,8 +36,9 @@ void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const mg_real_
   const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                   *bk = p->vec[MG_BETA_K] + at;
   const mg_real_t *alpha = v->alpha_varies ? p->vec[MG_ALPHA] + at : NULL;
-  const bool fv4 = mg_traits_of(v->op)->points == 25;
-  (fv4               ? v->alpha_varies ? row_fv4_varying : row_fv4
+  const int points = mg_traits_of(v->op)->points;
+  (points == 25      ? v->alpha_varies ? row_fv4_varying : row_fv4
+   : points == 27    ? row_27
    : v->alpha_varies ? row_7_varying
                      : row_7)(v, alpha, x + at, bi, bj, bk, f ? f + at : NULL, p->jstride,
                               p->kstride, p->n[0], out);

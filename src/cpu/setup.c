@@ -39,8 +39,9 @@ static void rhs_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t
     }
 }
 
-static void set_7pt(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t) {
+static void set_points(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t) {
   const mg_widths_t scales = mg_inverse_lengths2(v);
+  const bool constant = mg_traits_of(v->op)->constant;
 #pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
   for (int k = 0; k <= p->n[2]; k++)
     for (int j = 0; j <= p->n[1]; j++)
@@ -52,11 +53,15 @@ static void set_7pt(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *
                      y = in_j ? t->center[1][p->lo[1] + j] : yf,
                      z = in_k ? t->center[2][p->lo[2] + k] : zf;
         double g[3]; /* not used */
-        if (in_j && in_k) *mg_cell(p, MG_BETA_I, i, j, k) = MG_REAL(mg_beta_point(xf, y, z, g));
-        if (in_i && in_k) *mg_cell(p, MG_BETA_J, i, j, k) = MG_REAL(mg_beta_point(x, yf, z, g));
-        if (in_i && in_j) *mg_cell(p, MG_BETA_K, i, j, k) = MG_REAL(mg_beta_point(x, y, zf, g));
+        if (in_j && in_k)
+          *mg_cell(p, MG_BETA_I, i, j, k) = MG_REAL(mg_beta_point(constant, xf, y, z, g));
+        if (in_i && in_k)
+          *mg_cell(p, MG_BETA_J, i, j, k) = MG_REAL(mg_beta_point(constant, x, yf, z, g));
+        if (in_i && in_j)
+          *mg_cell(p, MG_BETA_K, i, j, k) = MG_REAL(mg_beta_point(constant, x, y, zf, g));
         if (in_i && in_j && in_k)
-          *mg_cell(p, MG_F, i, j, k) = MG_REAL(mg_rhs_point(v->a, v->periodic, scales, x, y, z));
+          *mg_cell(p, MG_F, i, j, k) =
+              MG_REAL(mg_rhs_point(constant, v->a, v->periodic, scales, x, y, z));
       }
 }
 
@@ -64,7 +69,7 @@ mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
     if (mg_traits_of(v->op)->point_data) {
-      set_7pt(v, p, tables);
+      set_points(v, p, tables);
       continue;
     }
     for (int d = 0; d < 3; d++)

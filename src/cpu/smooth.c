@@ -63,6 +63,10 @@ MG_INLINE mg_real_t apply_fv4(const row_t *r, ptrdiff_t i) {
   return mg_apply_fv4(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, r->a, r->b_h2);
 }
 
+MG_INLINE mg_real_t apply_27(const row_t *r, ptrdiff_t i) {
+  return mg_apply_27(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, r->a, r->b_h2);
+}
+
 MG_INLINE mg_real_t apply_7_varying(const row_t *r, ptrdiff_t i) {
   return mg_apply_7(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, r->alpha[i],
                     r->b_h2);
@@ -130,6 +134,7 @@ UPDATES(7, apply_7, dinv_7)
 UPDATES(7_stored, apply_7, dinv_stored)
 UPDATES(7_varying, apply_7_varying, dinv_stored)
 UPDATES(fv4, apply_fv4, dinv_stored)
+UPDATES(27, apply_27, dinv_stored)
 UPDATES(fv4_varying, apply_fv4_varying, dinv_stored)
 #undef UPDATES
 #undef UPDATE
@@ -147,6 +152,7 @@ ROWS(first_stored, FROM_ZERO(dinv_stored))
 
 #define RELAX(apply, dinv) mg_relax(r->src[at], apply(r, at), r->f[at], dinv(r, at), r->c2)
 ROWS(colored_fv4, chosen(changes, RELAX(apply_fv4, dinv_stored), r->src[at]))
+ROWS(colored_27, chosen(changes, RELAX(apply_27, dinv_stored), r->src[at]))
 ROWS(colored_fv4_varying, chosen(changes, RELAX(apply_fv4_varying, dinv_stored), r->src[at]))
 #undef ROWS
 
@@ -198,13 +204,16 @@ typedef struct {
 static const strips_t strips_7 = STRIPS_OF(7, first_7),
                       strips_7_stored = STRIPS_OF(7_stored, first_stored),
                       strips_7_varying = STRIPS_OF(7_varying, first_stored),
+                      strips_27 = STRIPS_OF(27, first_stored),
                       strips_fv4 = STRIPS_OF(fv4, first_stored),
                       strips_fv4_varying = STRIPS_OF(fv4_varying, first_stored);
 #undef STRIPS_OF
 
 /* If alpha varies, 1 / diagonal is always stored. */
 static const strips_t *choose_strips(const mg_view_t *v) {
-  if (mg_traits_of(v->op)->points == 25) return v->alpha_varies ? &strips_fv4_varying : &strips_fv4;
+  const int points = mg_traits_of(v->op)->points;
+  if (points == 27) return &strips_27;
+  if (points == 25) return v->alpha_varies ? &strips_fv4_varying : &strips_fv4;
   if (v->alpha_varies) return &strips_7_varying;
   const bool stored = v->n_patches > 0 && v->patch[0].vec[MG_DINV];
   return stored ? &strips_7_stored : &strips_7;

@@ -22,6 +22,10 @@ static inline void wall_line(mg_real_t *x, ptrdiff_t in, int64_t n, ptrdiff_t al
 #pragma omp simd
     for (int64_t l = 0; l < n; l++)
       x[l * along - in] = mg_ghost(MG_WALL_DIRICHLET, 2, x[l * along], x[l * along + in]);
+  } else if (order == 3) {
+#pragma omp simd
+    for (int64_t l = 0; l < n; l++)
+      x[l * along - in] = mg_ghost_3(x[l * along], x[l * along + in]);
   } else {
 #pragma omp simd
     for (int64_t l = 0; l < n; l++) {

@@ -173,6 +173,7 @@ static void launch_any(const mg_patch_t &c, mg_vector_t src, const mg_view_t &le
 mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
                                 mg_vector_t dst, mg_interpolation_t kind, bool add) {
   const bool halves = mg_doubles(fine->n, coarse->n);
+  if (kind == MG_INTERPOLATE_P2) return mg_error(MG_ERR_INTERNAL, "no kernel interpolates by p2");
   for (int q = 0; q < coarse->n_patches; q++) {
     const mg_patch_t &c = coarse->patch[q], &f = fine->patch[q];
     if (!halves)

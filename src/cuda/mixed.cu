@@ -44,21 +44,24 @@ mg_status_t mg_cuda_raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *
   return MG_OK;
 }
 
-/* f - A x of a cell. fv4 reads ghosts outside walls from memory. */
-template <bool fv4, bool varies>
+/* f - A x of a cell. fv4 and 27pt read ghosts outside walls from memory. */
+template <int points, bool varies>
 static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, mg_vector_t x,
                                                      mg_vector_t f, bool clear, int i, int j,
                                                      int k) {
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
-  if (!fv4 && clear) {
+  if (points == 27)
+    return l->p.vec[f][at] - mg_apply_27(l->p.vec[x] + at, nullptr, nullptr, nullptr, l->p.jstride,
+                                         l->p.kstride, l->v.a, l->v.b_h2);
+  if (points == 7 && clear) {
     const mg_stencil_values_t near = mg_stencil_load<varies>(l, l->p.vec[x], f, at);
     return near.f - mg_stencil_apply(l, near);
   }
-  return l->p.vec[f][at] - mg_apply<fv4, varies>(l, l->p.vec[x], i, j, k);
+  return l->p.vec[f][at] - mg_apply<points == 25, varies>(l, l->p.vec[x], i, j, k);
 }
 
 /* `maximum`: raised to the largest |f - A x|; null: not needed. */
-template <bool fv4, bool varies>
+template <int points, bool varies>
 static __global__ void __launch_bounds__(MG_MAX_THREADS)
     residual(mg_cuda_patch_t l, mg_vector_t x, mg_vector_t f, mg_patch_t low, mg_vector_t dst,
              double scale, unsigned long long *maximum) {
@@ -68,7 +71,8 @@ static __global__ void __launch_bounds__(MG_MAX_THREADS)
   const unsigned long long known = maximum ? mg_max_known(maximum) : 0;
   unsigned long long bits = 0;
   if (i < l.p.n[0] && j < l.p.n[1]) {
-    const double r = residual_at<fv4, varies>(&l, x, f, mg_clear_of_walls(l.p, first, n), i, j, k);
+    const double r =
+        residual_at<points, varies>(&l, x, f, mg_clear_of_walls(l.p, first, n), i, j, k);
     *mg_float_cell(&low, dst, i, j, k) = mg_lowered(r, scale);
     bits = mg_max_bits(r);
   }
@@ -78,10 +82,12 @@ static __global__ void __launch_bounds__(MG_MAX_THREADS)
 mg_status_t mg_cuda_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
                                    const mg_view_t *low, mg_vector_t dst, double scale,
                                    double *norm) {
-  const bool fv4 = mg_traits_of(v->op)->points == 25, varies = v->alpha_varies;
-  const auto kernel = fv4 ? (varies ? residual<true, true> : residual<true, false>)
-                          : (varies ? residual<false, true> : residual<false, false>);
-  if (fv4) MG_TRY(mg_cuda_fill_wall_ghosts(v, x, 4));
+  const mg_operator_traits_t *t = mg_traits_of(v->op);
+  const bool varies = v->alpha_varies;
+  const auto kernel = t->points == 27   ? residual<27, false>
+                      : t->points == 25 ? (varies ? residual<25, true> : residual<25, false>)
+                                        : (varies ? residual<7, true> : residual<7, false>);
+  if (t->edges) MG_TRY(mg_cuda_fill_wall_ghosts(v, x, mg_operator_order(v)));
   if (norm) MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];

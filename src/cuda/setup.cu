@@ -36,7 +36,8 @@ static __global__ void __launch_bounds__(256) set_fv(mg_patch_t p, double h2, ta
 }
 
 static __global__ void __launch_bounds__(256)
-    set_7pt(mg_patch_t p, mg_widths_t inverse_lengths2, tables_t t, double a, bool periodic) {
+    set_points(mg_patch_t p, bool constant, mg_widths_t inverse_lengths2, tables_t t, double a,
+               bool periodic) {
   const int n[3] = {p.n[0] + 1, p.n[1] + 1, p.n[2] + 1};
   MG_CUDA_CELL(i, j, k, n);
   const bool in_i = i < p.n[0], in_j = j < p.n[1], in_k = k < p.n[2];
@@ -45,10 +46,11 @@ static __global__ void __launch_bounds__(256)
   const double x = in_i ? t.x_center[0][i] : xf, y = in_j ? t.x_center[1][j] : yf,
                z = in_k ? t.x_center[2][k] : zf;
   double g[3]; /* unused */
-  if (in_j && in_k) p.vec[MG_BETA_I][at] = mg_beta_point(xf, y, z, g);
-  if (in_i && in_k) p.vec[MG_BETA_J][at] = mg_beta_point(x, yf, z, g);
-  if (in_i && in_j) p.vec[MG_BETA_K][at] = mg_beta_point(x, y, zf, g);
-  if (in_i && in_j && in_k) p.vec[MG_F][at] = mg_rhs_point(a, periodic, inverse_lengths2, x, y, z);
+  if (in_j && in_k) p.vec[MG_BETA_I][at] = mg_beta_point(constant, xf, y, z, g);
+  if (in_i && in_k) p.vec[MG_BETA_J][at] = mg_beta_point(constant, x, yf, z, g);
+  if (in_i && in_j) p.vec[MG_BETA_K][at] = mg_beta_point(constant, x, y, zf, g);
+  if (in_i && in_j && in_k)
+    p.vec[MG_F][at] = mg_rhs_point(constant, a, periodic, inverse_lengths2, x, y, z);
 }
 
 /** Cells of a patch at its side normal to d. */
@@ -145,9 +147,10 @@ mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
     const mg_patch_t &p = v->patch[q];
     const tables_t t = tables_at(device, tables, v->n, p);
     const dim3 grid = mg_cuda_grid(p.n[0] + 1, p.n[1] + 1, p.n[2] + 1, block_shape);
-    if (mg_traits_of(v->op)->point_data)
-      set_7pt<<<grid, block_shape, 0, mg_cuda.stream>>>(p, mg_inverse_lengths2(v), t, v->a,
-                                                        v->periodic);
+    const mg_operator_traits_t *traits = mg_traits_of(v->op);
+    if (traits->point_data)
+      set_points<<<grid, block_shape, 0, mg_cuda.stream>>>(
+          p, traits->constant, mg_inverse_lengths2(v), t, v->a, v->periodic);
     else
       set_fv<<<grid, block_shape, 0, mg_cuda.stream>>>(p, h * h, t);
     status = mg_cuda_launched("set_problem", __FILE__, __LINE__);
@@ -258,6 +261,16 @@ static __global__ void __launch_bounds__(256)
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 
+static __global__ void __launch_bounds__(256)
+    diagonal_27(mg_cuda_patch_t l, bool l1, unsigned long long *maximum) {
+  const int at[3] = {(int)(blockIdx.x * blockDim.x + threadIdx.x),
+                     (int)(blockIdx.y * blockDim.y + threadIdx.y), (int)blockIdx.z};
+  mg_real_t bound = 0.0;
+  if (at[0] < l.p.n[0] && at[1] < l.p.n[1])
+    bound = store_dinv(l, l1, at, mg_row_sums_27(&l.v, &l.p, l.order, at));
+  mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
+}
+
 /* Rows without walls keep their weights in registers. */
 static __global__ void __launch_bounds__(256)
     diagonal_fv4(const MG_GRID_CONSTANT mg_cuda_patch_t l, bool l1, unsigned long long *maximum) {
@@ -312,12 +325,14 @@ mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
-    if (mg_traits_of(v->op)->points == 25) {
+    const int points = mg_traits_of(v->op)->points;
+    if (points == 25) {
       MG_TRY(set_diagonal_fv4(l, l1));
       continue;
     }
     const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], l.p.n[2], block_shape);
-    diagonal_7<<<grid, block_shape, 0, mg_cuda.stream>>>(l, l1, mg_cuda.reduction);
+    const auto kernel = points == 27 ? diagonal_27 : diagonal_7;
+    kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, l1, mg_cuda.reduction);
     MG_CUDA_LAUNCHED("set_diagonal");
   }
   return mg_cuda_max_end(lambda_max);

@@ -39,7 +39,9 @@ static __global__ void wall_ghosts_kernel(mg_patch_t p, mg_vector_t vec, int ord
   mg_real_t *x = d == 0   ? mg_cell(&p, vec, at_wall, i, j)
                  : d == 1 ? mg_cell(&p, vec, i, at_wall, j)
                           : mg_cell(&p, vec, i, j, at_wall);
-  if (order < 4) {
+  if (order == 3) {
+    x[-in] = mg_ghost_3(x[0], x[in]);
+  } else if (order < 4) {
     x[-in] = mg_ghost(p.wall[d][side], order, x[0], x[in]);
   } else {
     x[-in] = mg_ghost_4(1, x[0], x[in], x[2 * in], x[3 * in]);
@@ -76,6 +78,7 @@ static __device__ mg_real_t apply(const mg_cuda_patch_t *l, int points, const mg
   const mg_patch_t *p = &l->p;
   const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                   *bk = p->vec[MG_BETA_K] + at, a = mg_a_at(&l->v, p, at);
+  if (points == 27) return mg_apply_27(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2);
   return points == 25 ? mg_apply_fv4(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2)
                       : mg_apply_7(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2);
 }
@@ -146,6 +149,7 @@ static __device__ mg_real_t interpolate_line(mg_interpolation_t kind, const mg_r
                                              int side) {
   if (kind == MG_INTERPOLATE_P0) return x[2];
   if (kind == MG_INTERPOLATE_P1) return mg_interpolate_p1(x[1], x[2], x[3], side);
+  if (kind == MG_INTERPOLATE_P2) return mg_interpolate_p2(x[1], x[2], x[3], side);
   if (kind == MG_INTERPOLATE_V2) return mg_interpolate_v2(x[1], x[2], x[3], side);
   return mg_interpolate_v4(x[0], x[1], x[2], x[3], x[4], side);
 }

@@ -6,6 +6,7 @@
 #include "comm/comm.h"
 #include "device/device_select.h"
 #include "formulas/smoother_steps.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef HAVE_CUDA
@@ -196,7 +197,9 @@ static void limit_steps(mg_params_t *params, int most, const char *why) {
 }
 
 static void limit_steps_to_operator(mg_params_t *params) {
-  limit_steps(params, mg_max_steps_per_pass(params), "the most that a GPU fuses with fv4");
+  char why[64];
+  snprintf(why, sizeof why, "the most that a GPU fuses with %s", mg_operator_name(params->op));
+  limit_steps(params, mg_max_steps_per_pass(params), why);
 }
 
 mg_status_t mg_device_resolve(mg_params_t *params) {

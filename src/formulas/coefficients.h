@@ -80,9 +80,13 @@ MG_SHARED double mg_tanh(double x) {
   return x < 0.0 ? -t : t;
 }
 
-/** 7pt: point value of beta = 5.5 + 4.5 tanh(10 (r - 1/4)) and its gradient; r is the distance from
- *  the center. */
-MG_SHARED double mg_beta_point(double x, double y, double z, double gradient[3]) {
+/** Point value of beta and its gradient. 7pt: beta = 5.5 + 4.5 tanh(10 (r - 1/4)), where r is the
+ *  distance from the center; 27pt: 1, the constant. */
+MG_SHARED double mg_beta_point(bool constant, double x, double y, double z, double gradient[3]) {
+  if (constant) {
+    gradient[0] = gradient[1] = gradient[2] = 0.0;
+    return 1.0;
+  }
   const double q[3] = {x - 0.5, y - 0.5, z - 0.5};
   const double r = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
   const double t = mg_tanh(10.0 * (r - 0.25));
@@ -91,7 +95,7 @@ MG_SHARED double mg_beta_point(double x, double y, double z, double gradient[3])
   return 5.5 + 4.5 * t;
 }
 
-/** One factor of u = X(x) X(y) X(z) of 7pt, and its derivatives. */
+/** One factor of u = X(x) X(y) X(z) of 7pt and 27pt, and its derivatives. */
 typedef struct {
   double value, first, second;
 } mg_factor_t;
@@ -105,14 +109,14 @@ MG_SHARED mg_factor_t mg_factor(double t, bool periodic) {
   return f;
 }
 
-/** 7pt: f = a u - (grad beta . grad u + beta lap u); b = 1.
+/** 7pt, 27pt: f = a u - (grad beta . grad u + beta lap u); b = 1.
  *  @param[in] s  mg_inverse_lengths2 */
-MG_SHARED double mg_rhs_point(double a, bool periodic, mg_widths_t s, double x, double y,
-                              double z) {
+MG_SHARED double mg_rhs_point(bool constant, double a, bool periodic, mg_widths_t s, double x,
+                              double y, double z) {
   const mg_factor_t X = mg_factor(x, periodic), Y = mg_factor(y, periodic),
                     Z = mg_factor(z, periodic);
   double g[3];
-  const double beta = mg_beta_point(x, y, z, g);
+  const double beta = mg_beta_point(constant, x, y, z, g);
   const double laplacian = s.d[0] * (X.second * Y.value * Z.value) +
                            s.d[1] * (X.value * Y.second * Z.value) +
                            s.d[2] * (X.value * Y.value * Z.second);

@@ -1,10 +1,10 @@
 /* Sums of one row of A: the diagonal and the Gershgorin sum of the off-diagonals, with walls folded
  * in. Shared by CPU and GPU.
  *
- * The reference probes A with colored vectors: 2 colors per direction for fv2, 4 for fv4. It takes
- * the absolute value of the sum over each color. So neighbors of the same color in a direction are
- * summed before taking the absolute value; for fv4 these are the two at distance 2. This file
- * computes the same sums from the coefficients. */
+ * The reference probes A with colored vectors: 2 colors per direction for fv2 and 27pt, 4 for fv4.
+ * It takes the absolute value of the sum over each color. So neighbors of the same color in a
+ * direction are summed before taking the absolute value; for fv4 these are the two at distance 2.
+ * This file computes the same sums from the coefficients. */
 #ifndef MG_GERSHGORIN_H
 #define MG_GERSHGORIN_H
 
@@ -37,6 +37,43 @@ MG_SHARED mg_row_sums_t mg_row_sums_7(const mg_view_t *v, const mg_patch_t *p,
   const mg_real_t a = mg_a_at(v, p, bi - p->vec[MG_BETA_I]);
   s.diagonal = mg_diagonal_7(bi, bj, bk, p->jstride, p->kstride, w, a, MG_REAL(v->b_h2));
   s.off = off * MG_REAL(v->b_h2);
+  return s;
+}
+
+/** Sums of one row of 27pt. Neighbors of a color are at the same set of distances, 0 or 1, in each
+ *  direction. A ghost outside a wall is a combination of the cell and of the neighbor opposite. */
+MG_SHARED mg_row_sums_t mg_row_sums_27(const mg_view_t *v, const mg_patch_t *p,
+                                       mg_wall_orders_t order, const int at[3]) {
+  const mg_real_t weight[4] = {-128.0, 14.0, 3.0, 1.0}, points[] = MG_WALL_POINTS,
+                  linear[] = MG_WALL_LINEAR;
+  mg_real_t in_cell[3], in_others[3]; /* of the two values at distance 1 */
+  for (int d = 0; d < 3; d++) {
+    const int cell = p->lo[d] + at[d],
+              ghosts = v->periodic ? 0 : (cell == 0) + (cell == v->n[d] - 1);
+    const bool quadratic = order.along[d] == 3;
+    in_cell[d] = ghosts * (quadratic ? points[0] : linear[0]);
+    in_others[d] = (2 - ghosts) + ghosts * (quadratic ? points[1] : MG_REAL(0.0));
+  }
+  mg_row_sums_t s;
+  s.diagonal = s.off = 0.0;
+  for (int color = 0; color < 8; color++) {
+    mg_real_t sum = 0.0;
+    for (int offset = 0; offset < 8; offset++) { /* bit d: distance in direction d */
+      mg_real_t w = weight[(offset & 1) + (offset >> 1 & 1) + (offset >> 2)];
+      for (int d = 0; d < 3; d++)
+        w *= offset >> d & 1 ? (color >> d & 1 ? in_others[d] : in_cell[d])
+                             : MG_REAL(color >> d & 1 ? 0.0 : 1.0);
+      sum += w;
+    }
+    if (color == 0)
+      s.diagonal = sum;
+    else
+      s.off += mg_abs(sum);
+  }
+  const mg_real_t scale = MG_REAL(v->b_h2) * MG_REAL(1.0 / 30.0);
+  const mg_real_t a = mg_a_at(v, p, at[0] + at[1] * p->jstride + at[2] * p->kstride);
+  s.diagonal = mg_fma(-scale, s.diagonal, a);
+  s.off *= scale;
   return s;
 }
 

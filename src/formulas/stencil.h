@@ -234,6 +234,28 @@ MG_INLINE mg_real_t mg_apply_fv4(const mg_real_t *x, const mg_real_t *bi, const 
   return mg_apply_values25(&v, &b, a, b_h2);
 }
 
+/** Sum of the 4 edge neighbors in the plane of strides d and t. */
+MG_INLINE mg_real_t mg_sum_edges4(const mg_real_t *x, ptrdiff_t d, ptrdiff_t t) {
+  return (x[-d - t] + x[-d + t]) + (x[d - t] + x[d + t]);
+}
+
+/** A x of 27pt, with beta = 1: the weights of the cell, its 6 faces, 12 edges and 8 corners are
+ *  -128, 14, 3 and 1, divided by 30. Reads no betas; the parameters are those of the others. */
+MG_INLINE mg_real_t mg_apply_27(const mg_real_t *x, const mg_real_t *bi, const mg_real_t *bj,
+                                const mg_real_t *bk, ptrdiff_t js, ptrdiff_t ks, mg_real_t a,
+                                mg_real_t b_h2) {
+  const mg_real_t faces = ((x[-1] + x[1]) + (x[-js] + x[js])) + (x[-ks] + x[ks]),
+                  edges = (mg_sum_edges4(x, 1, js) + mg_sum_edges4(x, 1, ks)) +
+                          mg_sum_edges4(x, js, ks),
+                  corners = mg_sum_edges4(x - ks, 1, js) + mg_sum_edges4(x + ks, 1, js);
+  const mg_real_t s = mg_fma(MG_REAL(-128.0), x[0],
+                             mg_fma(MG_REAL(14.0), faces, mg_fma(MG_REAL(3.0), edges, corners)));
+  (void)bi;
+  (void)bj;
+  (void)bk;
+  return mg_fma(-b_h2 * MG_REAL(1.0 / 30.0), s, a * x[0]);
+}
+
 /** Mean of the 8 children in a fixed order; the arguments are the sums of two planes. */
 MG_INLINE mg_real_t mg_mean_of_planes(mg_real_t low, mg_real_t high) {
   return MG_REAL(0.125) * (low + high);
@@ -279,6 +301,11 @@ MG_INLINE mg_real_t mg_interpolate_p1(mg_real_t m1, mg_real_t c, mg_real_t p1, i
 }
 MG_INLINE mg_real_t mg_interpolate_v2(mg_real_t m1, mg_real_t c, mg_real_t p1, int side) {
   return mg_fma(MG_REAL(side < 0 ? 0.125 : -0.125), m1 - p1, c);
+}
+MG_INLINE mg_real_t mg_interpolate_p2(mg_real_t m1, mg_real_t c, mg_real_t p1, int side) {
+  const mg_real_t near = side < 0 ? m1 : p1, far = side < 0 ? p1 : m1;
+  return mg_fma(MG_REAL(30.0 / 32.0), c,
+                mg_fma(MG_REAL(5.0 / 32.0), near, MG_REAL(-3.0 / 32.0) * far));
 }
 MG_INLINE mg_real_t mg_interpolate_v4(mg_real_t m2, mg_real_t m1, mg_real_t c, mg_real_t p1,
                                       mg_real_t p2, int side) {

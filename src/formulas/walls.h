@@ -13,11 +13,13 @@
 #include "formulas/stencil.h"
 #include "formulas/view.h"
 
-/* The coefficients of x1, x2, ... in a ghost outside a Dirichlet wall: linear in point values;
- * quadratic in cell averages; quartic in cell averages, the first and the second ghost. The quartic
- * ones are integers divided by 12. */
+/* The coefficients of x1, x2, ... in a ghost outside a Dirichlet wall: linear and
+ * quadratic in point values; quadratic in cell averages; quartic in cell averages, the first and
+ * the second ghost. The quartic ones are integers divided by 12. */
 #define MG_WALL_LINEAR                                                                             \
   { -1.0 }
+#define MG_WALL_POINTS                                                                             \
+  { -2.0, 1.0 / 3.0 }
 #define MG_WALL_QUADRATIC                                                                          \
   { -2.5, 0.5 }
 #define MG_WALL_QUARTIC(divisor)                                                                   \
@@ -35,6 +37,12 @@ MG_INLINE mg_real_t mg_ghost(mg_wall_t kind, int order, mg_real_t x1, mg_real_t 
   const mg_real_t linear[] = MG_WALL_LINEAR, quadratic[] = MG_WALL_QUADRATIC;
   if (kind == MG_WALL_NEUMANN) return x1;
   return order == 1 ? linear[0] * x1 : mg_fma(quadratic[0], x1, quadratic[1] * x2);
+}
+
+/** Ghost outside a Dirichlet wall, by the formula of order 3. */
+MG_INLINE mg_real_t mg_ghost_3(mg_real_t x1, mg_real_t x2) {
+  const mg_real_t points[] = MG_WALL_POINTS;
+  return mg_fma(points[0], x1, points[1] * x2);
 }
 
 /** Ghost at depth 1 or 2 outside a Dirichlet wall, by the formula of order 4. */
@@ -85,7 +93,8 @@ MG_INLINE mg_wall_orders_t mg_wall_orders(const mg_view_t *v, int order) {
   mg_wall_orders_t used;
   for (int d = 0; d < 3; d++) {
     const int cells = v->general ? v->n[d] : v->box_dim;
-    used.along[d] = cells >= order ? order : cells >= 2 ? 2 : 1;
+    const int needed = order == 3 ? 2 : order;
+    used.along[d] = cells >= needed ? order : cells >= 2 ? 2 : 1;
   }
   return used;
 }

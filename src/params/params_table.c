@@ -4,7 +4,7 @@
 
 _Static_assert(sizeof(mg_operator_t) == sizeof(int), "words are stored as int");
 
-static const char *const operator_words[] = {"fv2", "fv4", "7pt", NULL};
+static const char *const operator_words[] = {"fv2", "fv4", "7pt", "27pt", NULL};
 static const char *const equation_words[] = {"poisson", "helmholtz", NULL};
 static const char *const boundary_words[] = {"dirichlet", "neumann", "periodic", "robin", NULL};
 static const char *const smoother_words[] = {"gsrb",  "chebyshev", "jacobi", "l1jacobi",
@@ -38,6 +38,9 @@ static bool with_cells_alone(const mg_params_t *p) {
 }
 static bool is_singular(const mg_params_t *p) {
   return with_cells(p) && mg_params_is_singular(p);
+}
+static bool with_coefficients(const mg_params_t *p) {
+  return !mg_traits_of(p->op)->constant;
 }
 static bool with_chebyshev(const mg_params_t *p) {
   return p->smoother == MG_SMOOTHER_CHEBYSHEV;
@@ -148,7 +151,8 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_OPERATOR] = {
     .name = "operator", IN(PROBLEM), ONE_OF(op, operator_words), .value = "fv2", .in_dump = true,
     .help = "Discretization. fv2: 2nd-order finite volume, 7 points; fv4: 4th-order finite "
-            "volume, 25 points; 7pt: 2nd-order finite difference, 7 points."},
+            "volume, 25 points; 7pt: 2nd-order finite difference, 7 points; 27pt: 2nd-order "
+            "finite difference, 27 points, beta = 1, on a cube of boxes."},
   [MG_OPT_EQUATION] = {
     .name = "equation", IN(PROBLEM), ONE_OF(equation, equation_words), .value = "poisson",
     .in_dump = true,
@@ -160,7 +164,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "x-high, y-low, y-high, z-low and z-high, separated by commas. dirichlet: u = 0, or "
             "dirichlet:G, u = G; neumann: no flux, or neumann:Q, beta du/dn = Q with n outward; "
             "robin:A:B:G: A u + B beta du/dn = G; periodic: both sides of a direction. Numbers "
-            "require --cells. fv4: one word, not neumann."},
+            "require --cells. fv4, 27pt: one word, not neumann."},
   [MG_OPT_MEAN] = {
     .name = "mean", IN(PROBLEM), .metavar = "M", REAL(mean, -1e60, 1e60), .value = "0",
     .applies = is_singular,
@@ -170,6 +174,8 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .in_later_dumps = true},
   [MG_OPT_COEFFICIENTS] = {
     .name = "coefficients", IN(PROBLEM), PATH(coefficients),
+    .applies = with_coefficients, .condition = "requires --operator=fv2, fv4 or 7pt: with 27pt, beta is 1",
+    .decided_by = MG_OPT_OPERATOR,
     .help = "HDF5 file in dump layout with alpha, beta or both. beta is either a cell field, "
             "averaged harmonically onto the faces, or beta_i, beta_j and beta_k on the lower "
             "faces of each cell. Without --rhs, the file is also that of --rhs if it has f or "

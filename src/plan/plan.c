@@ -217,6 +217,12 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
              mg_operator_name(params->op));
     return MG_ERR_USAGE;
   }
+  if (t->constant && !mg_is_cube(boxes)) {
+    snprintf(message, (size_t)message_size,
+             "--operator=%s requires as many cells along y and z as along x; use fv2 or 7pt",
+             mg_operator_name(params->op));
+    return MG_ERR_USAGE;
+  }
   int smallest = mg_plan_has_dirichlet_wall(params) ? 1 : 2;
   if (params->coarsest > smallest) smallest = params->coarsest;
 

@@ -10,8 +10,8 @@
  * used, an upper bound wherever the peak is. With the actual beta in [3/4, 5/4], the energy
  * norm of u grows by up to 4/3.
  *
- * 7pt. The solution is smooth: error = C h^2, with C approached from below. C was measured with
- * solved problems up to 512^3: 8.7e-3 with walls, 1.2e-3 periodic.
+ * 7pt, 27pt. The solution is smooth: error = C h^2, with C approached from below. C was measured
+ * with solved problems up to 512^3 (27pt: 128^3) and is a trait (base/operators.c).
  *
  * Is the discrete problem solved? In maximum norms, the algebraic error is at most |A^-1| times
  * the residual. |A^-1| is at most 1 / (6 beta_min (4 pi / 3)^(2/3)) = 0.09 (Talenti's
@@ -99,8 +99,8 @@ double mg_verify_expected_error(const mg_params_t *params, int n) {
 /* A u is a sum of terms of size beta n^2 |u|, each rounded. The factors bound the largest
  * values left after 14 or more cycles on 16^3 to 256^3 cells, for both equations and
  * boundaries. These values were 0.007 to 0.0134 for fv2 and fv4. For 7pt they were 0.030 to
- * 0.052 with walls and 0.013 to 0.026 periodic, where |u| is smaller. They grow slowly with n,
- * as a maximum over more cells does. */
+ * 0.052 with walls and 0.013 to 0.026 periodic, where |u| is smaller; for 27pt, up to 128^3, at
+ * most 0.112 and 0.048. They grow slowly with n, as a maximum over more cells does. */
 double mg_verify_attainable_rtol(const mg_params_t *params, int n) {
   const bool periodic = params->boundary == MG_BOUNDARY_PERIODIC;
   if (mg_params_solves_once(params)) return DBL_EPSILON;

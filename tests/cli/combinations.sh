@@ -55,5 +55,10 @@ done
 several 5 27 --operator=fv2 --smoother=chebyshev
 several 5 27 --operator=fv4 --boundary=periodic --smoother=chebyshev
 several 5 27 --operator=7pt --equation=helmholtz --smoother=chebyshev
+for smoother in gsrb chebyshev jacobi l1jacobi symgs ssor; do
+  one 4 8 --operator=27pt --smoother=$smoother
+  several 4 27 --operator=27pt --smoother=$smoother --equation=helmholtz --boundary=periodic
+done
+several 4 8 --operator=27pt --precision=mixed --bottom=smoother --coarsest=4
 
 finish

@@ -432,6 +432,7 @@ ok 1 --coefficients="$dir/flat.hdf" --rhs="$dir/flat.hdf.f"
 grep -q '8x16x16 = 2048 cells' "$dir/out" || complain "size of flat.hdf: $(cat "$dir/out")"
 expect 2 'is 8x8x8, but --coefficients=.* requires 8x16x16' 1 --coefficients="$dir/flat.hdf" --cells=8x8x8
 expect 2 'fv4 needs a cube of boxes' 1 --coefficients="$dir/flat.hdf" --operator=fv4
+expect 2 'coefficients requires --operator=fv2, fv4 or 7pt' 1 --coefficients="$dir/flat.hdf" --operator=27pt
 cells "$dir/sizes.hdf" alpha '16 16 16' 1
 cells "$dir/sizes.hdf" beta '32 32 32' 1
 expect 3 'beta has 32\^3 cells, but other fields have 16\^3; use one size' 1 --coefficients="$dir/sizes.hdf"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # mpi_bit_identical: every norm, error and order is bit-identical (compared as 17 digits) for any ranks,
-# boxes per rank, box width, threads and agglomeration. Here five problems with 32^3 cells;
+# boxes per rank, box width, threads and agglomeration. Here six problems with 32^3 cells;
 # mpi_bit_identical_all.sh has more. Also on a CUDA device if present, with one rank and with several
 # that share it.
 . "$abs_top_srcdir/tests/lib/compare_decompositions.sh"
@@ -27,10 +27,11 @@ compare '
   --operator=fv4 --smoother=chebyshev --boundary=periodic
   --operator=7pt --smoother=ssor --krylov=cg
   --operator=7pt --boundary=neumann,dirichlet,periodic
+  --operator=27pt --smoother=gsrb
 ' "$setups$on_cuda"
 compare '
   --operator=fv4 --precision=mixed
 ' "$setups"
 echo "$comparisons comparisons"
-test "$comparisons" -ge 6 || complain 'too few comparisons'
+test "$comparisons" -ge 7 || complain 'too few comparisons'
 finish

@@ -5,9 +5,9 @@
  * off-diagonal row sum where the diagonal is below 3/2 of that sum; lambda_max stays that of the
  * plain diagonal.
  *
- * For fv4 the original probes A with 4 colors per direction and takes the absolute value of the
- * combined result of each color. lambda_max is defined this way, so it may be less than the
- * row's sum of absolute values. */
+ * For fv4 and 27pt the original probes A with 4 and 2 colors per direction and takes the absolute
+ * value of the combined result of each color. lambda_max is defined this way, so it may be less
+ * than the row's sum of absolute values. */
 #include "level/ops.h"
 #include "tests/lib/fixture.h"
 #include <float.h>
@@ -29,19 +29,19 @@ static double *probe(mg_level_t *level) {
   return matrix;
 }
 
-static int color_of(int n, int cell) {
-  const int colors = n < COLORS ? n : COLORS;
+static int color_of(const mg_view_t *v, int cell) {
+  const int n = v->n[0], most = v->op == MG_OPERATOR_FV4 ? COLORS : 2, colors = n < most ? n : most;
   return cell % n % colors + COLORS * (cell / n % n % colors + COLORS * (cell / n / n % colors));
 }
 
-/* Sum of absolute values of a row without its diagonal; grouped by color for fv4. */
+/* Sum of absolute values of a row without its diagonal; grouped by color for fv4 and 27pt. */
 static double off_diagonal(const mg_view_t *v, const double *matrix, int row) {
   const int n = v->n[0], cells = n * n * n;
   double sum[COLORS * COLORS * COLORS] = {0.0}, off = 0.0;
   for (int c = 0; c < cells; c++) {
     const double entry = c == row ? 0.0 : matrix[(size_t)c * (size_t)cells + (size_t)row];
-    if (v->op == MG_OPERATOR_FV4)
-      sum[color_of(n, c)] += entry;
+    if (v->op == MG_OPERATOR_FV4 || v->op == MG_OPERATOR_27PT)
+      sum[color_of(v, c)] += entry;
     else
       off += fabs(entry);
   }
@@ -123,8 +123,9 @@ static void test_original(mg_hierarchy_t *h) {
 
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
-  fixture_each("4x1 4x3", "", test_levels);
-  fixture_each("4x1", "--equation=poisson --smoother=l1jacobi", test_levels);
+  fixture_each("4x1 4x3", "--operator=fv2,fv4,7pt,27pt", test_levels);
+  fixture_each("4x1", "--operator=fv2,fv4,7pt,27pt --equation=poisson --smoother=l1jacobi",
+               test_levels);
   fixture_each("4x1 4x3", "--operator=fv2,7pt --boundary=dirichlet walls=nnnnnn", test_levels);
   fixture_each("4x1", "--operator=fv2,7pt --boundary=dirichlet walls=dnnndd,ppdnpp,dnppdd",
                test_levels);

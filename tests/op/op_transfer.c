@@ -100,7 +100,7 @@ static void test_faces(mg_hierarchy_t *h, int l) {
 }
 
 /* Functions that each formula reproduces exactly, as averages of cell i of n, or as point values
- * for p1. Between walls this is a polynomial of the formula's degree that vanishes on both
+ * for p1 and p2. Between walls this is a polynomial of the formula's degree that vanishes on both
  * walls. For p1 it vanishes on the lower wall only, and the children next to the upper wall are
  * excluded. */
 typedef struct {
@@ -110,6 +110,7 @@ typedef struct {
 } formula_t;
 static const formula_t formulas[] = {{MG_INTERPOLATE_P0, 0, true},
                                      {MG_INTERPOLATE_P1, 1, false},
+                                     {MG_INTERPOLATE_P2, 2, false},
                                      {MG_INTERPOLATE_V2, 2, true},
                                      {MG_INTERPOLATE_V4, 4, true}};
 
@@ -121,7 +122,8 @@ static double integral(int order, double x) {
 }
 
 static double value_of(const formula_t *f, int n, int i) {
-  if (!f->averages) return (i + 0.5) / n;
+  const double x = (i + 0.5) / n;
+  if (!f->averages) return f->wall_order == 1 ? x : x * (1.0 - x);
   return n * (integral(f->wall_order, (i + 1.0) / n) - integral(f->wall_order, (double)i / n));
 }
 
@@ -229,7 +231,9 @@ static void test_levels(mg_hierarchy_t *h) {
   for (int l = 0; l + 1 < h->n_levels; l++) {
     test_cells(h, l);
     for (size_t f = 0; f < sizeof formulas / sizeof *formulas; f++) {
-      if (formulas[f].kind == MG_INTERPOLATE_V4 && h->plan.radius < 2) continue;
+      const mg_interpolation_t kind = formulas[f].kind;
+      if (kind == MG_INTERPOLATE_V4 && h->plan.radius < 2) continue;
+      if (kind == MG_INTERPOLATE_P2 && h->params.op != MG_OPERATOR_27PT) continue;
       test_polynomials(h, l, &formulas[f]);
       test_add(h, l, &formulas[f]);
       test_shift(h, l, &formulas[f]);
@@ -241,7 +245,7 @@ static void test_levels(mg_hierarchy_t *h) {
 
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
-  fixture_each("4x1 5x1 4x2 4x3", "--operator=fv2,fv4 --equation=poisson", test_levels);
+  fixture_each("4x1 5x1 4x2 4x3", "--operator=fv2,fv4,27pt --equation=poisson", test_levels);
   fixture_each("3x1", "--equation=poisson boxes=3x2x5", test_levels);
   return FIXTURE_END();
 }

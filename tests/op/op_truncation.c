@@ -1,11 +1,11 @@
 /* op_truncation: A applied to a smooth u differs from -div(beta grad u) by O(h^p), with p = 2 for
- * fv2 and 7pt, and p = 4 for fv4. In cells that read past a Dirichlet wall, the ghost's error
+ * fv2, 7pt and 27pt, and p = 4 for fv4. In cells that read past a Dirichlet wall, the ghost's error
  * O(h^(q+1)) is divided by h^2, where q = 1, 2, 4 is the degree of the wall formula. There p is 0,
  * 1 and 3.
  *
  * u = w(x) w(y) w(z), neither odd nor even at walls. fv2 and fv4 use averages. beta is also a
  * sum of products, so averages are products of one-dimensional averages, computed here by
- * 5-point Gauss quadrature (exact to degree 9). 7pt uses values at cell centers. */
+ * 5-point Gauss quadrature (exact to degree 9). 7pt and 27pt use values at cell centers. */
 #include "level/ops.h"
 #include "tests/lib/fixture.h"
 #include <stdlib.h>
@@ -69,8 +69,9 @@ static void averages(int n, bool periodic, double *u, double *f) {
   }
 }
 
-/* Same quantities for 7pt: beta = 5.5 + 4.5 tanh(10 (r - 1/4)). */
-static void points(int n, bool periodic, double *u, double *f) {
+/* Same quantities for 7pt, with beta = 5.5 + 4.5 tanh(10 (r - 1/4)), and for 27pt, with beta = 1.
+ */
+static void points(int n, bool periodic, bool constant, double *u, double *f) {
   EACH_CELL(at, ((const int32_t[3]){n, n, n})) {
     double x[3], w[3][3], r2 = 0.0, sum = 0.0;
     for (int d = 0; d < 3; d++) {
@@ -82,7 +83,7 @@ static void points(int n, bool periodic, double *u, double *f) {
     for (int d = 0; d < 3; d++) {
       const double others = w[(d + 1) % 3][0] * w[(d + 2) % 3][0];
       const double beta_d = 45.0 * (1.0 - t * t) * (x[d] - 0.5) / r; /* r > 0 at cell centers */
-      sum += others * (beta_d * w[d][1] + (5.5 + 4.5 * t) * w[d][2]);
+      sum += others * (constant ? w[d][2] : beta_d * w[d][1] + (5.5 + 4.5 * t) * w[d][2]);
     }
     *u++ = w[0][0] * w[1][0] * w[2][0];
     *f++ = -sum;
@@ -115,8 +116,8 @@ static error_t truncation_error(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
   const int n = v->n[0];
   double *u = field_new(mg_volume(v->n)), *f = field_new(mg_volume(v->n));
-  if (v->op == MG_OPERATOR_7PT)
-    points(n, v->periodic, u, f);
+  if (v->op == MG_OPERATOR_7PT || v->op == MG_OPERATOR_27PT)
+    points(n, v->periodic, v->op == MG_OPERATOR_27PT, u, f);
   else
     averages(n, v->periodic, u, f);
   for (int c = 0; c < n * n * n; c++)
@@ -148,10 +149,14 @@ static error_t last; /* of the grid with half the cells per side */
  * per side and by 0.056 at 32. At walls, D = 4 pi / 2 shifts it by 0.14 at 64. The tolerance is
  * twice the shift in the interior and once the shift at walls. */
 static void check_order(mg_hierarchy_t *h) {
-  static const double interior[] = {
-      [MG_OPERATOR_FV2] = 2.0, [MG_OPERATOR_FV4] = 4.0, [MG_OPERATOR_7PT] = 2.0};
-  static const double wall[] = {
-      [MG_OPERATOR_FV2] = 1.0, [MG_OPERATOR_FV4] = 3.0, [MG_OPERATOR_7PT] = 0.0};
+  static const double interior[] = {[MG_OPERATOR_FV2] = 2.0,
+                                    [MG_OPERATOR_FV4] = 4.0,
+                                    [MG_OPERATOR_7PT] = 2.0,
+                                    [MG_OPERATOR_27PT] = 2.0};
+  static const double wall[] = {[MG_OPERATOR_FV2] = 1.0,
+                                [MG_OPERATOR_FV4] = 3.0,
+                                [MG_OPERATOR_7PT] = 0.0,
+                                [MG_OPERATOR_27PT] = 1.0};
   const mg_view_t *v = &h->level[0].store.view;
   const error_t e = truncation_error(&h->level[0]);
   const double slack = 2.0 * 0.014 * 64.0 * 64.0 * v->h[0] * v->h[0];
@@ -168,6 +173,6 @@ static void check_order(mg_hierarchy_t *h) {
 
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
-  fixture_each("4x1 4x2 5x2", "", check_order);
+  fixture_each("4x1 4x2 5x2", "--operator=fv2,fv4,7pt,27pt", check_order);
   return FIXTURE_END();
 }

@@ -108,6 +108,10 @@ int main(int argc, char **argv) {
     const bool all = mg_device_count() > 0 || (c % 3 + c / 3) % 2 == 0;
     if (!print && smoother < 2 && all) test_case(options, cuts[1]);
   }
+  /* 27pt, which uses no fast path. */
+  for (int c = 0; c < 2; c++)
+    run_case(textf(" --operator=27pt --boundary=%s --smoother=%s --rtol=1e-30 --max-cycles=3",
+                   boundaries[c], smoothers[c]));
   /* Neumann walls. */
   for (int c = 0; c < 2 * 2; c++)
     run_case(textf(" --operator=%s --smoother=gsrb --rtol=1e-30 --max-cycles=3 walls=%s",

@@ -243,6 +243,8 @@ static void test_bad_cells(void) {
       {"--cells=3x3x3 7 8", "--cells cannot be combined with LOG2_BOX_DIM; remove one of them"},
       {"--cells=3x3x3 --official", "--cells cannot be combined with --official"},
       {"--cells=3x3x3 --operator=fv4", "--cells requires --operator=fv2 or 7pt"},
+      {"--cells=3x3x3 --operator=27pt", "27pt needs a cube of boxes"},
+      {"4 1 --coefficients=x.hdf --operator=27pt", "--coefficients"},
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
     expect_usage(bad[i][0], bad[i][1]);

@@ -293,7 +293,7 @@ static int count_paths(const mg_backend_t *b, mg_operator_t op) {
 
 /* An operator without a row of traits is refused by the plan and by each fast path. */
 static void test_unknown_operator(void) {
-  const mg_operator_t unknown = (mg_operator_t)(MG_OPERATOR_7PT + 1);
+  const mg_operator_t unknown = (mg_operator_t)(MG_OPERATOR_27PT + 1);
   CHECK_INT(mg_traits_of(unknown)->points, 0);
   CHECK_INT(count_paths(&mg_backend_cpu, MG_OPERATOR_FV2), 1);
   CHECK_INT(count_paths(&mg_backend_guard, MG_OPERATOR_FV2), 5);
@@ -306,7 +306,42 @@ static void test_unknown_operator(void) {
   CHECK(strstr(message, "has no traits"));
 }
 
+/* 27pt lists no fast path: every level is plain, and on a GPU runs the simple kernels. */
+static void test_plain_operator(void) {
+  static const mg_device_t devices[] = {MG_DEVICE_CPU, MG_DEVICE_GUARD, MG_DEVICE_CUDA};
+  for (int c = 0; c < 3 * 2 * 2; c++) {
+    set_size(5, 8);
+    params.op = MG_OPERATOR_27PT;
+    params.device = devices[c % 3];
+    params.boundary = c / 3 % 2 ? MG_BOUNDARY_PERIODIC : MG_BOUNDARY_WALLS;
+    params.precision = c / 6 ? MG_CLASS_MIXED : MG_CLASS_DOUBLE;
+    params.sms = 132;
+    params.cpu_below = 0;
+    CHECK_INT(build(1 + c % 2 * 7), MG_OK);
+    for (int l = 0; l < plan.n_levels; l++) {
+      const mg_level_plan_t *level = &plan.level[l];
+      CHECK(level->place != MG_PLACE_CUDA && !level->resident && !level->fused_residual &&
+            !level->fused_interpolation && !level->one_exchange);
+      CHECK_INT(level->steps_per_pass, 1);
+      CHECK_INT(level->ghost_layers, 1);
+      CHECK(level->vectors & 1u << MG_DINV && level->vectors & 1u << MG_TMP);
+    }
+  }
+  params.device = MG_DEVICE_CPU;
+  params.boundary = MG_BOUNDARY_WALLS;
+  params.wall[0][0] = MG_WALL_NEUMANN;
+  CHECK_INT(build(1), MG_ERR_USAGE);
+  params.wall[0][0] = MG_WALL_DIRICHLET;
+  params.boxes[0] = params.boxes[1] = 2;
+  params.boxes[2] = 1;
+  CHECK_INT(build(1), MG_ERR_USAGE);
+  CHECK(strstr(message, "as many cells along y and z"));
+  CHECK_INT(count_paths(&mg_backend_cpu, MG_OPERATOR_27PT), 0);
+  CHECK_INT(count_paths(&mg_backend_guard, MG_OPERATOR_27PT), 0);
+}
+
 int main(void) {
+  test_plain_operator();
   test_passes();
   test_unknown_operator();
   test_fv4_halo();
