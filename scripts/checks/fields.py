@@ -38,6 +38,35 @@ LIMITS = {
 }
 
 
+NOUNS = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "an integer",
+    "null": "null",
+    "number": "a number",
+    "object": "an object",
+    "string": "text",
+}
+
+
+def wanted(rule: dict) -> str:
+    """The limits of a rule in words."""
+    kinds = rule.get("type", [])
+    nouns = [NOUNS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+    words = [json.dumps(word) for word in rule.get("enum", ())]
+    text = " or ".join(words or nouns)
+    for key, phrase in (
+        ("minimum", "at least"),
+        ("maximum", "at most"),
+        ("minItems", "with at least"),
+        ("maxItems", "with at most"),
+        ("pattern", "matching"),
+    ):
+        if key in rule:
+            text += f", {phrase} {rule[key]}"
+    return text
+
+
 def check_all(value, at: str, depth: int = 0) -> None:
     """Any key and any text is printable and not too long; any number is finite."""
     if depth > MOST_DEPTH:
@@ -56,11 +85,10 @@ def check_all(value, at: str, depth: int = 0) -> None:
 
 def check_value(value, rule: dict, at: str = "") -> None:
     """Raises Damaged where a value does not follow its rule. Further keys are allowed."""
-    limits = {key: limit for key, limit in rule.items() if key in LIMITS}
-    for key, limit in limits.items():
-        if not LIMITS[key](value, limit):
-            raise Damaged(f"{at} is {json.dumps(value)[:60]}, not {json.dumps(limits)}")
-        if value is None:  # a possible type
+    for key, limit in rule.items():
+        if key in LIMITS and not LIMITS[key](value, limit):
+            raise Damaged(f"{at} is {json.dumps(value)[:60]}, not {wanted(rule)}")
+        if key == "type" and value is None:
             return
     if isinstance(value, dict):
         for key in rule.get("required", ()):
