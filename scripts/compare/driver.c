@@ -66,7 +66,7 @@ static double beta_of_face(const problem_t *p, int d, int i, int j, int k) {
   }
   double gradient[3];
   return p->fv2 ? mg_beta_fv(mg_beta_scale(h3, d), s[0], s[1], s[2])
-                : mg_beta_point(x[0], x[1], x[2], gradient);
+                : mg_beta_point(false, x[0], x[1], x[2], gradient);
 }
 
 /** sin^7(2 pi x), and its second derivative. */
@@ -81,7 +81,7 @@ static double rhs_of_cell(const problem_t *p, int i, int j, int k) {
   const double h = p->h, *s = p->sine[1];
   const mg_widths_t unit_cube = {{1.0, 1.0, 1.0}};
   if (!p->fv2)
-    return mg_rhs_point(0.0, false, unit_cube, h * (i + 0.5), h * (j + 0.5), h * (k + 0.5));
+    return mg_rhs_point(false, 0.0, false, unit_cube, h * (i + 0.5), h * (j + 0.5), h * (k + 0.5));
   return mg_rhs_fv(h * h, sin7(s[i]), sin7(s[j]), sin7(s[k]), sin7_second(s[i]), sin7_second(s[j]),
                    sin7_second(s[k]));
 }

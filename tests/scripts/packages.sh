@@ -297,7 +297,7 @@ s/passed/failed/|verification failed
 s/0.002500181/0.002500189/; s/6.93404/6.93407/|at h the norm is .*, but .* in the original
 s/"ranks": 1/"ranks": 3/|run.ranks is 3, not 1
 s/"operator": "fv[24]"/"operator": "7pt"/|problem.operator is 7pt, not fv[24]
-s/"backend": "cpu"/"backend": "guard"/|run.backend is guard, not cpu
+s/"backend": "cpu"/"backend": "cuda"/|run.backend is cuda, not cpu
 s/"solves": \[/"others": [/|report.json is an incomplete report
 s/[{]/(/|no report of hpgmg-fv
 END
