@@ -304,7 +304,7 @@ distcheck() {
   # shellcheck disable=SC2016 # make variable
   local tests='$(UNIT_TESTS) tests/cli/cli.sh tests/golden/golden.sh tests/scripts/docs.sh'
   # shellcheck disable=SC2016
-  local programs='$(UNIT_TESTS) tests/mocks/hpgmg-fv-paused'
+  local programs='$(UNIT_TESTS) tests/mocks/hpgmg-fv-paused tests/lib/report_schema'
   touch "$work/distcheck.start"
   make -C "$work/main" -j"$jobs" distcheck TESTS="$tests" check_PROGRAMS="$programs" \
     DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O1 --with-cuda=no --with-mpi=no --disable-openmp --with-jansson=no --with-hdf5=no"
