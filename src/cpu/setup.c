@@ -81,7 +81,7 @@ mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
 
 static void set_wall(const mg_view_t *v, const mg_patch_t *p, int d, int side,
                      mg_condition_t condition, double width, mg_vector_t values) {
-  const int order = mg_operator_orders(v).along[d];
+  const int order = mg_wall_order(v, mg_operator_order(v), d);
   int n[3] = {p->n[0], p->n[1], p->n[2]}, at[3], face[3];
   n[d] = 1;
   for (at[2] = 0; at[2] < n[2]; at[2]++)

@@ -52,7 +52,7 @@ static void wall_lines(const mg_view_t *v, mg_real_t *x, ptrdiff_t in, int64_t n
 
 void mg_cpu_wall_ends(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0,
                       int j1) {
-  const int order = mg_operator_orders(v).along[0];
+  const int order = mg_wall_order(v, mg_operator_order(v), 0);
   mg_real_t *first = x + j0 * p->jstride + k * p->kstride, *last = first + p->n[0] - 1;
   const mg_wall_t low = p->wall[0][0], high = p->wall[0][1];
   if (low) wall_line(first, 1, j1 - j0, p->jstride, low, order);
@@ -61,7 +61,7 @@ void mg_cpu_wall_ends(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int
 
 void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0,
                       int j1) {
-  const int order = mg_operator_orders(v).along[1];
+  const int order = mg_wall_order(v, mg_operator_order(v), 1);
   mg_real_t *plane = x + k * p->kstride;
   const mg_wall_t low = p->wall[1][0], high = p->wall[1][1];
   if (low && j0 == 0) wall_line(plane, p->jstride, p->n[0], 1, low, order);
@@ -71,7 +71,7 @@ void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int
 
 void mg_cpu_wall_planes_of_rows(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k,
                                 int j0, int j1) {
-  const int order = mg_operator_orders(v).along[2];
+  const int order = mg_wall_order(v, mg_operator_order(v), 2);
   for (int side = 0; side < 2; side++) {
     const mg_wall_t kind = p->wall[2][side];
     if (!kind || k != (side == 0 ? 0 : p->n[2] - 1)) continue;
@@ -82,7 +82,7 @@ void mg_cpu_wall_planes_of_rows(const mg_view_t *v, const mg_patch_t *p, mg_real
 }
 
 void mg_cpu_wall_planes(const mg_view_t *v, mg_vector_t vec) {
-  const int order = mg_operator_orders(v).along[2];
+  const int order = mg_wall_order(v, mg_operator_order(v), 2);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
     for (int side = 0; side < 2; side++) {

@@ -87,15 +87,19 @@ MG_INLINE mg_wall_share_t mg_wall_share(const mg_condition_t *c, int order, doub
   return s;
 }
 
-/** Orders actually used for a wall formula. Narrow boxes fall back to a lower order. On a general
- *  level, each direction depends on its own number of cells; elsewhere the orders are equal. */
+/** Order actually used for a wall formula along direction d. Narrow boxes fall back to a lower
+ *  order. On a general level, each direction depends on its own number of cells; elsewhere the
+ *  orders are equal. */
+MG_INLINE int mg_wall_order(const mg_view_t *v, int order, int d) {
+  const int cells = v->general ? v->n[d] : v->box_dim, needed = order == 3 ? 2 : order;
+  return cells >= needed ? order : cells >= 2 ? 2 : 1;
+}
+
+/** The orders along all directions. */
 MG_INLINE mg_wall_orders_t mg_wall_orders(const mg_view_t *v, int order) {
   mg_wall_orders_t used;
-  for (int d = 0; d < 3; d++) {
-    const int cells = v->general ? v->n[d] : v->box_dim;
-    const int needed = order == 3 ? 2 : order;
-    used.along[d] = cells >= needed ? order : cells >= 2 ? 2 : 1;
-  }
+  for (int d = 0; d < 3; d++)
+    used.along[d] = mg_wall_order(v, order, d);
   return used;
 }
 
