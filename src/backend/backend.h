@@ -119,7 +119,8 @@ typedef struct {
   bool (*interior_first)(const mg_view_t *v, int n);
 } mg_backend_overlap_t;
 
-/** What a resident smooth does besides its steps. */
+/** What a resident smooth does besides its steps. level/smooth.h also uses it for a smooth of
+ * several sweeps: the first one interpolates, the last one has the residual. */
 typedef struct {
   /** Its first iterate is x + P src, or P src if the sweep has no x. P: formula `kind`, P0, P1 or
    *  V2. The operation computes the coarse ghosts outside walls and may write them; other ghosts of

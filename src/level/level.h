@@ -191,9 +191,8 @@ static inline const mg_hierarchy_t *mg_hierarchy_of_cycles(const mg_hierarchy_t 
 int64_t mg_hierarchy_bytes(const mg_hierarchy_t *h, int l);
 mg_timers_t mg_hierarchy_timers(const mg_hierarchy_t *h, int l);
 
-/** Add the backends of --device=guard, which are part of the tests. Call it before options are
- * read.
- */
+/** Add the backends of --device=guard, which are part of the tests (tests/guard/). To be called
+ *  before options are read. */
 void mg_level_provide_guard(const mg_backend_t *guard, const mg_backend_t *guard_float);
 
 /** Backend of levels of doubles at a place. */
