@@ -2,7 +2,7 @@
  * to fill the GPU for longer than a launch takes.
  *
  * All blocks run at the same time, one per SM. Each owns a tile of the level
- * (plan/resident_tiles.h), loads its coefficients, f and x once, and performs all steps.
+ * (cuda/resident/resident_tiles.h), loads its coefficients, f and x once, and performs all steps.
  * Coefficients, f and the thread's values are in registers (resident_cells.h), the values of the
  * tile in shared memory; betas of wide tiles too (resident_shared.h). After each step a block sends
  * its new values next to other tiles to their mailboxes in L2 and waits for theirs

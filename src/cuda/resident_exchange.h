@@ -25,7 +25,7 @@
 
 #include "cuda/cuda.h"
 extern "C" {
-#include "plan/resident_tiles.h"
+#include "cuda/resident/resident_tiles.h"
 }
 
 /** Memory-order qualifiers exist from sm_70 on. Levels reside only on GPUs with fused sweeps. */

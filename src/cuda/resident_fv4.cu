@@ -2,9 +2,9 @@
  * for longer than a launch takes. As resident.cu does for the 7-point operators.
  *
  * All blocks run at the same time, for the reasons in resident.cu. Each owns a tile of the level
- * (plan/resident_tiles.h). A thread has one cell, with its coefficients, f and u in registers from
- * the start to the end, and one column of the halo (resident_fv4_halo.h). The values of the tile
- * and its halo are in shared memory. A step:
+ * (cuda/resident/resident_tiles.h). A thread has one cell, with its coefficients, f and u in
+ * registers from the start to the end, and one column of the halo (resident_fv4_halo.h). The values
+ * of the tile and its halo are in shared memory. A step:
  *
  *     read the 25 values, update the cell, write its value and the step's number to L2
  *     read the values of the halo from L2 until they have that number

@@ -259,10 +259,7 @@ mg_smoothing_t mg_smoothing_of(const mg_level_t *level) {
       .steps = level->n_steps,
       .sweeps = s->n,
       .strip_rows = has_strips ? fused->strip_rows(mg_level_view(level), level->n_steps) : 0,
-      .path = has_strips                  ? "cache pass"
-              : resident                  ? "resident"
-              : level->steps_per_pass > 1 ? "fused sweeps"
-                                          : "single steps",
+      .path = (level->steps_per_pass > 1 ? level->plan->path : &mg_path_steps)->name,
       .interpolates = mg_smooth_interpolates(level),
       .has_residual = mg_smooth_has_residual(level, MG_FROM_GUESS)};
 }

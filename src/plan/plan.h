@@ -3,7 +3,7 @@
 #define MG_PLAN_H
 
 #include "params/params.h"
-#include "plan/decomp.h"
+#include "plan/path.h"
 
 enum {
   MG_MAX_LEVELS = 24,
@@ -12,38 +12,6 @@ enum {
   MG_MAX_LOG2_SHARE = 53, /**< log2 of the maximum cells per rank: their bytes fit in 64 bits */
   MG_MIN_BOX_DIM = 16,
   MG_MAX_BOX_DIM = 1024,
-  MG_FUSED_SWEEPS_MIN_CELLS = 1 << 19, /**< cells per rank from which a GPU uses fused sweeps */
-  /** Bytes of a vector per rank from which the last fused sweep computes the residual: 116^3 double
-   *  and 147^3 float cells. F-cycles of GSRB on an H100, speed with to speed without: 128^3 1.06,
-   *  240^3 1.17; float 128^3 0.99, 192^3 1.03. */
-  MG_FUSED_RESIDUAL_MIN_BYTES = 3 << 22,
-  /** The same for the interpolation in the first sweep: 233^3 double and 293^3 float cells. 128^3
-   *  0.96, 256^3 1.07, 480^3 1.10; float 256^3 0.99, 512^3 1.04. */
-  MG_FUSED_INTERPOLATION_MIN_BYTES = 3 << 25,
-  /** The same for smoothers whose steps change all cells. */
-  MG_FUSED_RESIDUAL_MIN_BYTES_ALL = 3 << 25,
-  MG_FUSED_INTERPOLATION_MIN_BYTES_ALL = 1 << 30,
-  /** Ghost layers up to which, and cells per rank from which on, a pass of a CPU (cpu/pass.h)
-   *  computes ghosts. Smaller levels are in cache, where a pass saves less than the ghosts cost:
-   *  F-cycles of 64^3 on two ranks take 1.1 times as long with passes, 128^3 0.68 times. fv4's
-   *  passes are faster in cache, too. They compute ghosts where cells and ghosts of a step are at
-   *  most this percentage of a rank's cells. Two ranks, 128^3 (111 %): 0.66 times; 64^3 (122 %):
-   *  0.90; periodic 128^3 (123 %): 0.76; periodic 64^3 (148 %): 1.12. */
-  MG_PASS_MAX_LAYERS = 16,
-  MG_PASS_WITH_HALO_MIN_CELLS = 1 << 19,
-  MG_PASS_FV4_MAX_PERCENT = 130,
-  /** The same percentage up to which the passes of fv2 and 7pt read 1 / diagonal from memory, in
-   *  0.8 to 0.9 times the time that they take if they compute it. With more ghosts, a run of 256^3
-   *  would need more than 80 bytes per cell. */
-  MG_PASS_DINV_MAX_PERCENT = 107,
-  /** Cells per rank up to which a smooth on several GPUs exchanges ghosts once: 203^3. Its sweeps
-   *  compute ghosts instead of receiving them, which costs larger levels more than it saves. Two
-   *  H100s, F-cycles without and with it, ms: 160^3 1.21 and 1.19, 256^3 2.28 and 2.26. */
-  MG_ONE_EXCHANGE_MAX_CELLS = 1 << 23,
-  MG_ONE_EXCHANGE_MAX_LAYERS = 8, /**< two sweeps of three steps read 7 layers */
-  /** The same for the guard, for tests: 24^3, so that they have levels of both kinds. */
-  MG_ONE_EXCHANGE_MAX_CELLS_GUARD = 24 * 24 * 24,
-  MG_RESIDENT_MAX_CELLS_GUARD = 8 * 8 * 8, /**< of levels with resident smooths, for tests */
   MG_MAX_ODD_PART = 11, /**< maximum odd factor of the cells per side: the coarsest grid is at
                            most 11^3 */
   MG_ROW_VALUES = 16,   /**< rows are aligned to 16 values: 128 bytes of doubles */
@@ -63,6 +31,9 @@ static inline bool mg_place_is_cuda(mg_place_t place) {
   return place == MG_PLACE_CUDA || place == MG_PLACE_CUDA_SIMPLE;
 }
 
+/** Set the paths of MG_PLACE_GUARD (tests/guard). */
+void mg_plan_provide_guard(const mg_place_paths_t *paths);
+
 /** Static name of a place, as reports print it. */
 const char *mg_place_name(mg_place_t place);
 
@@ -74,20 +45,21 @@ int64_t mg_plan_min_cells_per_rank(mg_place_t place);
 typedef struct {
   mg_layout_t layout;
   mg_place_t place;
-  double h[3];         /**< width of a whole cell in each direction (mg_plan_width) */
-  int value_bytes;     /**< 8: double; 4: float */
-  unsigned vectors;    /**< of each patch: bit 1 << mg_vector_t for each */
-  unsigned u_holds;    /**< of double cells beside a float level: the float vectors, at most two, in
-                          the memory of MG_U. Each is in use only while MG_U is not */
-  bool nests_coarse;   /**< patches of the next coarser level are the halves of these */
-  bool halves;         /**< the next coarser level, if any, has half the cells in each direction */
-  bool shared;         /**< in memory that the processor of the next finer level can access too */
-  int ghost_layers;    /**< ghost layers of each patch: as many as any operation reads */
-  int wall_layers;     /**< ghost layers outside walls; on a CPU, as many as the operator reads */
-  int steps_per_pass;  /**< maximum number of fused smoother steps; 1: not fused */
-  bool resident;       /**< a smooth is one sweep that keeps the level in the GPU, or passes it
-                          through a CPU's caches once; steps_per_pass is the number of its steps */
-  bool fused_residual; /**< the last fused steps may compute the residual too */
+  double h[3];       /**< width of a whole cell in each direction (mg_plan_width) */
+  int value_bytes;   /**< 8: double; 4: float */
+  unsigned vectors;  /**< of each patch: bit 1 << mg_vector_t for each */
+  unsigned u_holds;  /**< of double cells beside a float level: the float vectors, at most two, in
+                        the memory of MG_U. Each is in use only while MG_U is not */
+  bool nests_coarse; /**< patches of the next coarser level are the halves of these */
+  bool halves;       /**< the next coarser level, if any, has half the cells in each direction */
+  bool shared;       /**< in memory that the processor of the next finer level can access too */
+  int ghost_layers;  /**< ghost layers of each patch: as many as any operation reads */
+  int wall_layers;   /**< ghost layers outside walls; on a CPU, as many as the operator reads */
+  const mg_path_t *path;    /**< how it is smoothed */
+  int steps_per_pass;       /**< maximum number of fused smoother steps; 1: not fused */
+  bool resident;            /**< a smooth is one sweep that keeps the level in the GPU, or passes it
+                               through a CPU's caches once; steps_per_pass is the number of its steps */
+  bool fused_residual;      /**< the last fused steps may compute the residual too */
   bool fused_interpolation; /**< the first fused steps may interpolate their input */
   bool one_exchange; /**< a smooth may exchange ghosts once; its sweeps then compute the ghosts for
                         later sweeps, a residual and an interpolation */

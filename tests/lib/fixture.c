@@ -68,7 +68,7 @@ static void fuse_interpolations(mg_plan_t *plan) {
     mg_level_plan_t *level = &plan->level[l];
     const int layers = mg_coarse_layers_of_steps(level->steps_per_pass);
     if (level->steps_per_pass == 1 || level[1].place != level->place) continue;
-    /* As in plan/plan_level.c. */
+    /* As in cpu/pass_path.c. */
     if (level->resident && (level->one_exchange || !level->halves)) continue;
     level->fused_interpolation = true;
     if (level->ghost_layers > plan->radius && level[1].ghost_layers < layers &&
@@ -89,7 +89,7 @@ static void fuse_residuals(mg_plan_t *plan) {
   }
 }
 
-/* Let the passes of a level interpolate to ghosts where plan/plan_level.c would. */
+/* Let the passes of a level interpolate to ghosts where cpu/pass_path.c would. */
 static void interpolate_ghosts(const mg_params_t *params, int n, mg_level_plan_t *level) {
   const int coarse = mg_coarse_layers_of_pass(n), layers = mg_layers_of_interpolating_pass(n);
   if (params->op == MG_OPERATOR_FV4 || !level->nests_coarse || level[1].place != level->place ||
@@ -112,6 +112,7 @@ static void pass_halos(const mg_params_t *params, mg_plan_t *plan) {
     if (level->resident || level->place != MG_PLACE_CPU || level->layout.box_dim < layers ||
         params->steps_per_pass == 1)
       continue;
+    level->path = &mg_path_cpu_pass;
     level->resident = level->fused_residual = level->one_exchange = true;
     level->steps_per_pass = n;
     level->ghost_layers = layers;

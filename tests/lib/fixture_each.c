@@ -122,7 +122,7 @@ void fixture_each_any_size(const char *options, void (*test)(mg_hierarchy_t *h))
   const char *backend = getenv("FIXTURE_BACKEND"), *spread = "";
   int64_t cells = ranks > 1 ? 30000 : 2000;
   if (backend && strcmp(backend, "cuda") == 0)
-    cells = ranks * MG_FUSED_SWEEPS_MIN_CELLS;
+    cells = ranks << 19;
   else if (ranks > 1)
     spread = "--agglomerate-below=0";
   int n = 1;

@@ -178,7 +178,7 @@ static void run(const char *backend) {
   };
   const bool alone = mg_comm_size(mg_comm_world()) == 1;
   const bool guard = strcmp(backend, "guard") == 0, is_cuda = strcmp(backend, "cuda") == 0;
-  /* A device fuses sweeps of MG_FUSED_SWEEPS_MIN_CELLS cells per rank or more. */
+  /* A device fuses sweeps of 2^19 cells per rank or more. */
   const char *grid = guard ? "4x2" : alone ? "5x3" : "6x2";
   levels[0] = levels[1] = resident_levels = 0;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)

@@ -116,7 +116,7 @@ static void run(const char *backend) {
   const int n_ranks = mg_comm_size(mg_comm_world());
   const bool is_guard = strcmp(backend, "guard") == 0;
   n_levels = 0;
-  /* On a GPU only with several ranks, from MG_FUSED_SWEEPS_MIN_CELLS cells per rank on. */
+  /* On a GPU only with several ranks, from 2^19 cells per rank on. */
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
     fixture_each(is_guard ? "4x2" : "6x2", textf("--operator=fv2,7pt %s", cases[c]), test);
   const bool has_some = is_guard || (strcmp(backend, "cuda") == 0 && n_ranks > 1 && n_ranks <= 3);

@@ -1,6 +1,7 @@
 /* The level hierarchy: sizes, boxes, ranks and placement, for 16^3 to 2^60 cells. */
 #include "formulas/smoother.h"
 #include "formulas/vectors.h"
+#include "tests/guard/guard.h"
 #include "tests/lib/plan_case.h"
 #include "tests/lib/random.h"
 #include <stdlib.h>
@@ -387,6 +388,7 @@ static void test_stored_diagonal(void) {
 }
 
 int main(void) {
+  guard_provide();
   test_useful_ranks();
   test_size_rule();
   test_worked_examples();

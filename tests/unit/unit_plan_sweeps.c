@@ -1,9 +1,21 @@
 /* unit_plan_sweeps: which levels fuse steps of a smooth or keep it on the SMs of a GPU, and what
  * that costs. */
+#include "cuda/resident/resident_tiles.h"
 #include "formulas/vectors.h"
-#include "plan/resident_tiles.h"
 #include "tests/guard/guard.h"
 #include "tests/lib/plan_case.h"
+
+/* Limits of the rows, as they were measured. */
+enum {
+  FUSED_MIN_CELLS = 1 << 19,
+  RESIDUAL_MIN_BYTES = 3 << 22,
+  INTERPOLATION_MIN_BYTES = 3 << 25,
+  RESIDUAL_MIN_BYTES_ALL = 3 << 25,
+  INTERPOLATION_MIN_BYTES_ALL = 1 << 30,
+  ONE_EXCHANGE_MAX_CELLS = 1 << 23,
+  PASS_WITH_HALO_MIN_CELLS = 1 << 19,
+  PASS_MAX_LAYERS = 16
+};
 
 /* Which levels fuse several steps, and the cost: extra ghost layers where patches have
  * neighbors, and a vector for the previous Chebyshev iterate. */
@@ -49,31 +61,30 @@ static void test_passes(void) {
       const mg_level_plan_t *level = &plan.level[l];
       const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
       const int32_t n = level->layout.n[0];
-      const bool large = cells >= MG_FUSED_SWEEPS_MIN_CELLS, is_fv4 = params.op == MG_OPERATOR_FV4,
+      const bool large = cells >= FUSED_MIN_CELLS, is_fv4 = params.op == MG_OPERATOR_FV4,
                  fv4_all = is_fv4 && params.smoother != MG_SMOOTHER_GSRB,
                  on_gpu = cases[i].device == MG_DEVICE_CUDA, on_cpu = level->place == MG_PLACE_CPU,
                  has_halo = level->layout.n_ranks > 1 || params.boundary == MG_BOUNDARY_PERIODIC,
                  /* on a CPU, levels that have a coarser one; with a halo, large ones */
-          resident = on_cpu ? n >= 2 && (!has_halo || (cells >= MG_PASS_WITH_HALO_MIN_CELLS &&
+          resident = on_cpu ? n >= 2 && (!has_halo || (cells >= PASS_WITH_HALO_MIN_CELLS &&
                                                        all_steps < level->layout.box_dim &&
-                                                       all_steps < MG_PASS_MAX_LAYERS))
+                                                       all_steps < PASS_MAX_LAYERS))
                             : level->layout.n_ranks == 1 && on_gpu &&
                                   (cases[i].steps == 3 || is_fv4) && n >= 4 &&
                                   n <= (fv4_all ? 32 : 64),
                  /* both levels have boxes for the layers */
           with_ghosts = resident && on_cpu && has_halo && !is_fv4 && l + 1 < plan.n_levels &&
-                        level->nests_coarse && (all_steps + 2) / 2 * 2 <= MG_PASS_MAX_LAYERS &&
+                        level->nests_coarse && (all_steps + 2) / 2 * 2 <= PASS_MAX_LAYERS &&
                         (all_steps + 2) / 2 * 2 <= level->layout.box_dim &&
                         (all_steps + 2) / 2 + 1 <= level[1].layout.box_dim,
                  fuses = !on_cpu && cases[i].steps == 3, gsrb = params.smoother == MG_SMOOTHER_GSRB,
-                 residual = fuses && 8 * cells >= (gsrb ? MG_FUSED_RESIDUAL_MIN_BYTES
-                                                        : MG_FUSED_RESIDUAL_MIN_BYTES_ALL),
-                 interpolation =
-                     fuses && 8 * cells >= (gsrb ? MG_FUSED_INTERPOLATION_MIN_BYTES
-                                                 : MG_FUSED_INTERPOLATION_MIN_BYTES_ALL),
+                 residual =
+                     fuses && 8 * cells >= (gsrb ? RESIDUAL_MIN_BYTES : RESIDUAL_MIN_BYTES_ALL),
+                 interpolation = fuses && 8 * cells >= (gsrb ? INTERPOLATION_MIN_BYTES
+                                                             : INTERPOLATION_MIN_BYTES_ALL),
                  deep = large && cases[i].layers > plan.radius,
                  once = on_cpu ? resident && has_halo
-                               : deep && cells <= MG_ONE_EXCHANGE_MAX_CELLS &&
+                               : deep && cells <= ONE_EXCHANGE_MAX_CELLS &&
                                      level->layout.n_ranks > 1 && params.op != MG_OPERATOR_FV4 &&
                                      !cases[i].before;
       CHECK_INT(level->resident, resident);
@@ -104,9 +115,8 @@ static void test_passes(void) {
         plan.level[0].fused_interpolation,
         (plan.level[0].resident && (!plan.level[0].one_exchange || plan.level[0].nests_coarse)) ||
             (params.device == MG_DEVICE_CUDA && cases[i].steps == 3 &&
-             float_bytes >= (params.smoother == MG_SMOOTHER_GSRB
-                                 ? MG_FUSED_INTERPOLATION_MIN_BYTES
-                                 : MG_FUSED_INTERPOLATION_MIN_BYTES_ALL)));
+             float_bytes >= (params.smoother == MG_SMOOTHER_GSRB ? INTERPOLATION_MIN_BYTES
+                                                                 : INTERPOLATION_MIN_BYTES_ALL)));
     params.precision = MG_CLASS_DOUBLE;
     /* Twenty half sweeps would need 21 layers for one exchange. */
     params.smooths = 10;
@@ -341,6 +351,7 @@ static void test_plain_operator(void) {
 }
 
 int main(void) {
+  guard_provide();
   test_plain_operator();
   test_passes();
   test_unknown_operator();

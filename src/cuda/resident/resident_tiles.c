@@ -1,4 +1,4 @@
-#include "plan/resident_tiles.h"
+#include "cuda/resident/resident_tiles.h"
 
 static int max_blocks(int sms) {
   return sms < MG_RESIDENT_MAX_BLOCKS ? sms : MG_RESIDENT_MAX_BLOCKS;

@@ -1,0 +1,89 @@
+/* The path of passes: a smooth passes the level through the caches of a CPU once (pass.h). */
+#include "formulas/smoother.h"
+#include "plan/path.h"
+
+/* All measured (docs/performance.md, "CPU"). */
+enum {
+  MAX_STEPS = 64,
+  /* Ghost layers up to which, and cells per rank from which on, a pass computes ghosts. Smaller
+   * levels are in cache, where a pass saves less than the ghosts cost: F-cycles of 64^3 on two
+   * ranks take 1.1 times as long with passes, 128^3 0.68 times. */
+  MAX_LAYERS = 16,
+  WITH_HALO_MIN_CELLS = 1 << 19,
+  /* fv4's passes are faster in cache, too. They compute ghosts where cells and ghosts of a step are
+   * at most this percentage of a rank's cells. Two ranks, 128^3 (111 %): 0.66 times; 64^3 (122 %):
+   * 0.90; periodic 128^3 (123 %): 0.76; periodic 64^3 (148 %): 1.12. */
+  FV4_MAX_PERCENT = 130,
+  /* The same percentage up to which the passes of fv2 and 7pt read 1 / diagonal from memory, in 0.8
+   * to 0.9 times the time that they take if they compute it. With more ghosts, a run of 256^3 would
+   * need more than 80 bytes per cell. */
+  DINV_MAX_PERCENT = 107
+};
+
+/* Whether a pass of colored steps of fv4 works on rows split by color (split.c): whole rows. */
+static bool splits_rows(const mg_level_facts_t *level) {
+  const mg_layout_t *y = level->layout;
+  return level->op->paths & MG_PATH_SPLIT && level->colored && y->n[0] % 8 == 0 &&
+         mg_cuboids_part(y, 0).n[0] == y->boxes[0];
+}
+
+/* Cells that a step computes on average, in percent of the first rank's: with half of the ghost
+ * layers at each side that is not a wall. fv4's split rows have no such layers in i. */
+static double percent_with_ghosts(const mg_level_facts_t *level) {
+  const mg_layout_t *y = level->layout;
+  const mg_cuboid_t part = mg_cuboids_part(y, 0), cells = mg_layout_cells(y, &part);
+  const int layers = mg_layers_of_pass(level->op->radius, level->n_steps);
+  double percent = 100.0;
+  for (int d = splits_rows(level) ? 1 : 0; d < 3; d++) {
+    const int parts = (y->boxes[d] + part.n[d] - 1) / part.n[d],
+              sides = level->periodic[d] || parts > 2 ? 2 : parts - 1;
+    percent *= 1.0 + 0.5 * sides * layers / cells.n[d];
+  }
+  return percent;
+}
+
+/* Whether it pays to compute ghosts, `radius` layers less with each step. */
+static bool ghosts_pay(const mg_level_facts_t *level) {
+  const int layers = mg_layers_of_pass(level->op->radius, level->n_steps);
+  if (layers > MAX_LAYERS || level->layout->box_dim < layers) return false;
+  return level->op->radius == 1
+             ? mg_cells_per_rank(level) >= WITH_HALO_MIN_CELLS
+             : level->layout->cuboids && percent_with_ghosts(level) <= FV4_MAX_PERCENT;
+}
+
+static bool can(const mg_level_facts_t *level) {
+  return mg_smooth_fuses(level) && level->n_steps <= MAX_STEPS && level->op->pass_planes > 0 &&
+         level->layout->box_dim >= level->op->pass_box_dim && mg_has_colors(level) &&
+         (!mg_has_halo(level) || ghosts_pay(level));
+}
+
+/* Whether a pass that computes ghosts may also interpolate to them: if both levels have boxes for
+ * the layers, and the coarse ones are cells of the next level. */
+static bool may_interpolate_ghosts(const mg_level_facts_t *level) {
+  const int layers = mg_layers_of_interpolating_pass(level->n_steps);
+  return level->nests_coarse && layers <= MAX_LAYERS && level->layout->box_dim >= layers &&
+         level->coarse_box_dim >= mg_coarse_layers_of_pass(level->n_steps);
+}
+
+static void needs(const mg_level_facts_t *level, mg_path_needs_t *needs) {
+  const int n = level->n_steps;
+  const bool halo = mg_has_halo(level);
+  needs->resident = true;
+  needs->steps_per_pass = n;
+  needs->residual = level->halves;
+  needs->interpolation =
+      mg_interpolates(level) && level->halves && (!halo || may_interpolate_ghosts(level));
+  needs->one_exchange = halo;
+  needs->reads_dinv = !halo || percent_with_ghosts(level) <= DINV_MAX_PERCENT;
+  if (!halo) return;
+  needs->ghost_layers = mg_layers_of_pass(level->op->radius, n);
+  if (!needs->interpolation) return;
+  needs->ghost_layers = mg_layers_of_interpolating_pass(n);
+  needs->coarse_layers = mg_coarse_layers_of_pass(n);
+}
+
+const mg_path_t mg_path_cpu_pass = {
+    .name = "cache pass",
+    .why = "a smooth reads memory once: 128^3 on two ranks 31 instead of 45 ms",
+    .can = can,
+    .needs = needs};

@@ -1,0 +1,32 @@
+/* The paths of the guard: those of a GPU, on levels of other sizes. */
+#include "cuda/fused/fused_path.h"
+#include "cuda/resident/resident_path.h"
+#include "tests/guard/guard.h"
+
+enum { RESIDENT_MAX_CELLS = 8 * 8 * 8 };
+
+static bool can_reside(const mg_level_facts_t *level) {
+  const int32_t *n = level->layout->n;
+  return level->op->paths & MG_PATH_EMULATED && mg_resident_steps_fit(level) &&
+         mg_layout_n_cells(level->layout) <= RESIDENT_MAX_CELLS && n[0] % 2 == 0 && n[1] % 2 == 0 &&
+         n[2] % 2 == 0;
+}
+
+static const mg_path_t resident = {
+    .name = "resident", .why = "a test", .can = can_reside, .needs = mg_resident_needs};
+
+/* One exchange on levels of up to 24^3 cells per rank, so that there are levels of both kinds. */
+static const mg_fused_limits_t limits = {.one_exchange_max_cells = 24 * 24 * 24};
+
+static bool can_fuse(const mg_level_facts_t *level) {
+  return mg_fused_can(level, &limits);
+}
+
+static void fused_needs(const mg_level_facts_t *level, mg_path_needs_t *needs) {
+  mg_fused_needs(level, &limits, needs);
+}
+
+static const mg_path_t fused = {
+    .name = "fused sweeps", .why = "a test", .can = can_fuse, .needs = fused_needs};
+
+const mg_place_paths_t guard_paths = {{&resident, &fused, &mg_path_steps}, .guesses = true};
