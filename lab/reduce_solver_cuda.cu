@@ -1,10 +1,10 @@
 /* Ladder 5 on a CUDA device, part: the solver's maximum norm and dot product of a patch of n^3
- * cells. Ghosts are NaN and must not be read. The solver's kernels are in src/cuda/reduce.h.
+ * cells. Ghosts are NaN and must not be read. The solver's kernels are in src/cuda/steps/reduce.h.
  *
  * The maximum is taken over bit patterns, in which NaN exceeds every number. A dot product sums
  * bricks of 8^3 cells in a fixed order, and adds the brick sums exactly, as integers; or, as on
  * grids of any size, single cells. All variants must be bit-identical to src/base/sum.h. */
-#include "cuda/reduce.h"
+#include "cuda/steps/reduce.h"
 #include "lab/search_cuda.h"
 
 namespace {

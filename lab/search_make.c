@@ -226,7 +226,7 @@ static plan_t pick(plan_goal_t goal, plan_random_t *random) {
 
 /* Hand-written shapes, which the search should beat: dependent shuffles, independent shuffles, one
  * warp that finishes by shuffles or in wide steps. For norms also the solver's shape
- * (src/cuda/reduce.h) and the result of an earlier search for sums. */
+ * (src/cuda/steps/reduce.h) and the result of an earlier search for sums. */
 static const char *const known[N_PLAN_GOALS][PLAN_KNOWN] = {
     {"256 4x16/1 d2.16d2.8d2.4d2.2d2.1w32Br1.8d2.4d2.2d2.1 last",
      "256 4x16/1 d2.16d2.8d2.4d2.2d2.1w32Br1.8d2.4d2.2d2.1 atomics",

@@ -8,12 +8,12 @@
  *
  * The fourth-order operator has 25 values and 30 betas per cell and a higher arithmetic intensity.
  * A step moves 64 bytes per cell and needs 119 flops. The number of cache accesses decides its
- * speed. The solver's kernel (src/cuda/fv4_march.cu) stages planes in shared memory. */
-#include "cuda/stencil_load.h"
+ * speed. The solver's kernel (src/cuda/fv4/march.cu) stages planes in shared memory. */
+#include "cuda/cells/stencil_load.h"
 #include "lab/count_cuda.h"
 #include "lab/smooth_cuda.h"
 extern "C" {
-#include "cuda/device.h"
+#include "cuda/runtime/device.h"
 #include "lab/roofline.h"
 }
 

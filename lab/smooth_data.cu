@@ -1,7 +1,7 @@
 /* Data and expected results of the CUDA smooth ladder. */
 #include "lab/smooth_cuda.h"
 extern "C" {
-#include "cuda/device.h"
+#include "cuda/runtime/device.h"
 }
 
 namespace {

@@ -1,10 +1,10 @@
 /* Ladder 4: fused smoother steps (temporal blocking), by the solver's pipeline
- * (src/cuda/temporal.cu) with other shapes: the number of steps, the rows of a tile, and the
+ * (src/cuda/fused/sweeps.cu) with other shapes: the number of steps, the rows of a tile, and the
  * stages requested ahead.
  *
  * Tiles of fewer rows compute more cells twice. Those of 16 rows let two blocks share an SM. Boxes
  * of shared memory limit the stages in flight. Walls are included. */
-#include "cuda/temporal_launch.h"
+#include "cuda/fused/launch.h"
 #include "lab/smooth_cuda.h"
 
 namespace {

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Check that #include lines point from a layer to the same or a lower one, form no circle, and obey the rules
-# below, and that only the table of traits depends on the name of an operator. The layers are the table in docs/architecture.md; with python3, also check that docs/architecture.svg is
-# drawn from it.
+# below, and that only the table of traits depends on the name of an operator. The layers are the tables in
+# docs/architecture.md; with python3, also check that docs/architecture.svg is drawn from the first.
 # Exit code 0: no violation, 1: some.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# "LAYER FOLDER" lines of the table, 1 is the lowest. A file belongs to the layer of its folder.
+# "LAYER FOLDER" lines of the tables: layers 7 and 7.1 are 70 and 71. A file belongs to its innermost folder that is
+# listed: the names are in reverse order.
 # shellcheck disable=SC2016 # backticks of Markdown
-layers=$(sed -nE 's/^\| ([0-9]+) \| `([^`]+)` \|.*/\1 \2/p' docs/architecture.md)
+layers=$(sed -nE 's/^\| ([0-9]+) \| `([^`]+)` \|.*/\10 \2/p; s/^\| ([0-9]+)\.([0-9]) \| `([^`]+)` \|.*/\1\2 \3/p' \
+  docs/architecture.md | LC_ALL=C sort -rk2)
 [[ -n $layers ]] || { echo "docs/architecture.md: no table of layers" && exit 1; }
 
 # Headers that configure and make write; every file may include them.

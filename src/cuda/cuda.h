@@ -46,7 +46,7 @@ struct mg_cuda_state_t {
   int sms;                          /**< number of SMs */
   bool short_of_bandwidth;          /**< memory limits fused sweeps */
   bool shared;                      /**< other ranks use the device too */
-  struct mg_mailboxes_t *mailboxes; /**< device: messages between blocks (resident_exchange.h) */
+  struct mg_mailboxes_t *mailboxes; /**< device: messages between blocks (resident/mailboxes.h) */
   volatile int *timed_out; /**< pinned: 1 + the rank for which a kernel's wait timed out; 0: none */
   /** Called periodically while the host waits, with the seconds waited so far. Returns failures
    *  that no kernel reports. NULL: nothing to check. */
@@ -315,8 +315,41 @@ mg_status_t mg_cuda_array_lead(void *stream);
 mg_status_t mg_cuda_array_select(int *device);
 #endif
 
-/* Set-up and clean-up of files compiled for float, which device.cu calls (float_names.h). */
+/* Parts of these entries, which mg_cuda_smooth and others choose between.
+ * Fused sweeps of the 7-point operators (fused/sweeps.cu): `smooth` for sweeps of several steps,
+ * with `residual` also `smooth_residual`; `sweep_overlaps` for n > 1. */
+mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
+                                 bool residual, const mg_view_t *coarse, mg_vector_t dst);
+bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host);
+
+/* Two half sweeps of fv4 in one pass (fv4/fused.cu): `can_fuse`, `smooth` of two steps, and
+ * `sweep_overlaps` for them. */
+bool mg_cuda_fv4_can_fuse(const mg_view_t *v, int max_steps);
+mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep,
+                                     mg_region_t region);
+bool mg_cuda_fv4_fused_overlaps(const mg_view_t *v, bool host);
+
+/* Other entries for fv4 (fv4/entries.cu). */
+bool mg_cuda_fv4_sweep_overlaps(const mg_view_t *v, bool host);
+mg_status_t mg_cuda_fv4_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
+mg_status_t mg_cuda_fv4_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);
+mg_status_t mg_cuda_fv4_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
+                                      double *norm);
+mg_status_t mg_cuda_fv4_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
+                                          const mg_view_t *coarse, mg_vector_t dst);
+
+/** The entries can_reside and smooth_resident of the table, for all operators. */
+bool mg_cuda_operator_can_reside(const mg_view_t *v, int n);
+mg_status_t mg_cuda_operator_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
+                                             const mg_resident_use_t *use);
+
+/* Set-up and clean-up, which runtime/device.cu calls: the shared memory that fv4's kernels need,
+ * the mailboxes of the process (mg_cuda.mailboxes), and files compiled for float (float_names.h).
+ */
+mg_status_t mg_cuda_fv4_open(void);
 mg_status_t mg_cuda_float_fv4_open(void);
+mg_status_t mg_cuda_resident_open(void);
+void mg_cuda_resident_close(void);
 void mg_float_cuboids_close(void);
 
 /* Groups that both CUDA backends have. */

@@ -9,7 +9,7 @@
  *
  * Memory, streams, copies and set-up are those of the tuned backend: device.cu, copy.cu, setup.cu,
  * restrict.cu (faces). */
-#include "cuda/peer_link.h"
+#include "cuda/runtime/peer_link.h"
 #include "formulas/transfer.h"
 
 static const dim3 block_shape(32, 8, 1);

@@ -1,6 +1,5 @@
 /* The table of the tuned CUDA backend. */
-#include "cuda/peer_link.h"
-#include "cuda/resident_fv4.h"
+#include "cuda/runtime/peer_link.h"
 
 extern "C" const mg_backend_t mg_backend_cuda = {
     .name = "cuda",

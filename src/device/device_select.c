@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #ifdef HAVE_CUDA
-#include "cuda/device.h"
+#include "cuda/runtime/device.h"
 #endif
 
 enum { WHY = 256 };

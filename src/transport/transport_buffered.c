@@ -7,7 +7,7 @@
 #include "transport/transport_impl.h"
 #include <stdlib.h>
 #ifdef HAVE_NCCL
-#include "cuda/nccl_link.h"
+#include "cuda/runtime/nccl_link.h"
 #endif
 
 typedef struct {

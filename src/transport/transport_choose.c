@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #ifdef HAVE_NCCL
-#include "cuda/nccl_link.h"
+#include "cuda/runtime/nccl_link.h"
 #endif
 
 /* Message size with which auto compares transports, in doubles: 64 KiB, a face of 90^2 cells. */

@@ -1,9 +1,9 @@
 /* The peer transport: kernels store messages into windows of the receiving ranks (windows.h). This
  * file assigns each message its blocks in windows. The kernels of this peer-to-peer (p2p) exchange
- * are in cuda/p2p_exchange_kernels.cu. */
+ * are in cuda/exchange/p2p_kernels.cu. */
 #include "base/alloc.h"
 #include "base/log.h"
-#include "cuda/p2p_exchange.h"
+#include "cuda/exchange/p2p.h"
 #include "transport/transport_impl.h"
 #include "transport/windows.h"
 #include <stdlib.h>

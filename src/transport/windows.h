@@ -1,10 +1,11 @@
 /* Windows: device memory of each rank that kernels of the other ranks of its host store into. The
- * peer transport (transport_peer.c) puts its messages there. The CUDA part is in cuda/window.h. */
+ * peer transport (transport_peer.c) puts its messages there. The CUDA part is in
+ * cuda/runtime/window.h. */
 #ifndef MG_WINDOWS_H
 #define MG_WINDOWS_H
 
 #include "base/status.h"
-#include "cuda/window.h"
+#include "cuda/runtime/window.h"
 #include <stdbool.h>
 #include <stdint.h>
 

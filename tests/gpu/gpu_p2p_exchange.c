@@ -11,8 +11,8 @@
 #ifdef HAVE_CUDA
 #include "backend/backend.h"
 #include "comm/comm.h"
-#include "cuda/p2p_exchange.h"
-#include "cuda/window.h"
+#include "cuda/exchange/p2p.h"
+#include "cuda/runtime/window.h"
 #include <stdlib.h>
 
 enum { N = 36, RIM = 1, SIDE = N + 2 * RIM, CELLS = SIDE * SIDE * SIDE, N_MESSAGES = 4 };

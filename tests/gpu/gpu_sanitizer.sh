@@ -94,7 +94,7 @@ check() {
   local number=$1 tool=$2 ranks=$3 rc=0 clean start
   local -a filter=()
   shift 3
-  # In the bottom solve, warps without cells join the others' barriers in a loop (cuda/krylov_cells.h). This is defined
+  # In the bottom solve, warps without cells join the others' barriers in a loop (cuda/coarse/krylov_cells.h). This is defined
   # in PTX, but synccheck reports it, also for barriers with an explicit number of threads.
   test "$tool" != synccheck || filter=(--kernel-name-exclude 'regex=_Z6bottomI|cycle_kernelILb0')
   start=solo

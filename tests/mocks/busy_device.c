@@ -2,7 +2,7 @@
  * e.g. owned exclusively by another process. With FAULT=managed it opens but lacks managed
  * memory. No real device is queried. tests/mocks/hpgmg-fv-busy-device is linked with --wrap. */
 #include "comm/comm.h"
-#include "cuda/device.h"
+#include "cuda/runtime/device.h"
 #include <stdio.h>
 #include <stdlib.h>
 

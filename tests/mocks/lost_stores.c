@@ -2,7 +2,7 @@
  * here those of rank 1. Each rank appears to be alone on its device, so that auto tries the
  * transport. tests/mocks/hpgmg-fv-lost-stores is linked with --wrap. */
 #include "comm/comm.h"
-#include "cuda/window.h"
+#include "cuda/runtime/window.h"
 #include "device/device_select.h"
 
 mg_status_t __real_mg_device_locations(mg_device_location_t **locations);

@@ -1,4 +1,4 @@
-/* The path of fused sweeps: several steps per pass over memory (temporal.cu, fv4_fused.cu). */
+/* The path of fused sweeps: several steps per pass over memory (fused/sweeps.cu, fv4/fused.cu). */
 #include "cuda/fused/fused_path.h"
 #include "formulas/smoother_steps.h"
 
@@ -33,7 +33,7 @@ static int64_t vector_bytes(const mg_level_facts_t *level) {
 }
 
 /* Whether the last sweep may compute the residual too, which reads one more ghost layer. fv4's
- * residual would read two more; separate, it is faster (fv4_fused.cu). */
+ * residual would read two more; separate, it is faster (fv4/fused.cu). */
 static bool may_compute_residual(const mg_level_facts_t *level, const mg_fused_limits_t *limit) {
   return vector_bytes(level) >= limit->residual_min_bytes[level->colored] &&
          level->op->paths & MG_PATH_RESIDUAL && !level->alpha_varies &&

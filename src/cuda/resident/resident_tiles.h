@@ -1,5 +1,6 @@
 /* How a level is divided among the blocks of a launch that keeps it on the SMs of a GPU
- * (cuda/resident.cu, cuda/resident_fv4.cu). The plan and the launches call the same functions.
+ * (cuda/resident/sweeps.cu, cuda/resident/fv4.cu). The plan and the launches call the same
+ * functions.
  *
  * All blocks run at the same time, one per SM. A coarse cell's 8 children are in one tile.
  *

@@ -1,0 +1,110 @@
+/* The 7-point operators away from walls: all loads of one cell are issued together.
+ *
+ * Most blocks of a large level touch no wall, so their cells need no wall checks. */
+#ifndef MG_CUDA_CELLS_STENCIL_LOAD_H
+#define MG_CUDA_CELLS_STENCIL_LOAD_H
+
+#include "cuda/cuda.h"
+
+/** Stencil values of a cell, betas of its faces ([i, j, k][low, high]), a alpha and right-hand
+ *  side. */
+struct mg_stencil_values_t {
+  mg_values7_t x;
+  mg_real_t beta[3][2], a, f;
+};
+
+/** Whether a block of cells lies inside the patch with no cell at a wall. The result is uniform
+ *  across the thread block.
+ *  @param first  lowest cell of the block
+ *  @param n      cells along each direction */
+static __device__ __forceinline__ bool mg_clear_of_walls(const mg_patch_t &p, const int first[3],
+                                                         const int n[3]) {
+  bool clear = true;
+  for (int d = 0; d < 3; d++)
+    clear = clear && first[d] + n[d] <= p.n[d] && !(p.wall[d][0] && first[d] == 0) &&
+            !(p.wall[d][1] && first[d] + n[d] == p.n[d]);
+  return clear;
+}
+
+/** Load the stencil of the cell at offset `at`.
+ *
+ *  Blocks traverse a level plane by plane. Data that the next plane does not reuse is loaded with
+ *  streaming loads (__ldcs), which leaves the L2 to the rest.
+ *  @param f  right-hand side vector; < 0: zero */
+template <bool varies>
+static __device__ __forceinline__ mg_stencil_values_t mg_stencil_load(const mg_cuda_patch_t *l,
+                                                                      const mg_real_t *x,
+                                                                      mg_vector_t f, ptrdiff_t at) {
+  const mg_patch_t *p = &l->p;
+  const ptrdiff_t js = p->jstride, ks = p->kstride;
+  const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
+                  *bk = p->vec[MG_BETA_K] + at;
+  x += at;
+  mg_stencil_values_t near;
+  near.x.c = x[0];
+  near.a = varies ? __ldcs(p->vec[MG_ALPHA] + at) : l->v.a;
+  near.f = f < 0 ? MG_REAL(0.0) : __ldcs(p->vec[f] + at);
+  near.x.low[0] = x[-1];
+  near.x.high[0] = x[1];
+  near.x.low[1] = x[-js];
+  near.x.high[1] = x[js];
+  near.x.low[2] = __ldcs(x - ks);
+  near.x.high[2] = x[ks];
+  near.beta[0][0] = bi[0];
+  near.beta[0][1] = bi[1];
+  near.beta[1][0] = bj[0];
+  near.beta[1][1] = bj[js];
+  near.beta[2][0] = __ldcs(bk);
+  near.beta[2][1] = bk[ks];
+  return near;
+}
+
+/** Coefficients of a cell, which no kernel of a cycle writes: betas of its faces and a alpha. Valid
+ *  for any cell, also at walls. */
+struct mg_row_t {
+  mg_real_t beta[3][2], a;
+};
+
+template <bool varies>
+static __device__ __forceinline__ mg_row_t mg_row(const mg_cuda_patch_t *l, int i, int j, int k) {
+  const mg_patch_t *p = &l->p;
+  const ptrdiff_t js = p->jstride, ks = p->kstride, at = i + j * js + k * ks;
+  const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
+                  *bk = p->vec[MG_BETA_K] + at;
+  const mg_real_t a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
+  return {{{bi[0], bi[1]}, {bj[0], bj[js]}, {bk[0], bk[ks]}}, a};
+}
+
+/** 1 / diagonal: read from MG_DINV if `stored`, else computed. */
+template <bool stored>
+static __device__ __forceinline__ mg_real_t mg_row_dinv(const mg_cuda_patch_t *l,
+                                                        const mg_row_t &row, int i, int j, int k) {
+  if (stored) return *mg_cell(&l->p, MG_DINV, i, j, k);
+  const mg_face_weights_t weights = mg_face_weights(&l->p, l->order, i, j, k);
+  return MG_REAL(1.0) /
+         mg_diagonal_7(row.beta[0], row.beta[1], row.beta[2], 1, 1, weights, row.a, l->v.b_h2);
+}
+
+/** A x. */
+static __device__ __forceinline__ mg_real_t mg_row_apply(const mg_cuda_patch_t *l,
+                                                         const mg_row_t &row,
+                                                         const mg_values7_t &x) {
+  return mg_apply_values7(x, row.beta[0], row.beta[1], row.beta[2], 1, 1, row.a, l->v.b_h2);
+}
+
+/** A x. */
+static __device__ __forceinline__ mg_real_t mg_stencil_apply(const mg_cuda_patch_t *l,
+                                                             const mg_stencil_values_t &near) {
+  return mg_apply_values7(near.x, near.beta[0], near.beta[1], near.beta[2], 1, 1, near.a,
+                          l->v.b_h2);
+}
+
+/** 1 / diagonal. */
+static __device__ __forceinline__ mg_real_t mg_stencil_dinv(const mg_cuda_patch_t *l,
+                                                            const mg_stencil_values_t &near) {
+  const mg_face_weights_t one = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
+  return MG_REAL(1.0) /
+         mg_diagonal_7(near.beta[0], near.beta[1], near.beta[2], 1, 1, one, near.a, l->v.b_h2);
+}
+
+#endif

@@ -1,0 +1,190 @@
+/* Operations of a cycle of fv4 in one block (block_fv4.h). */
+#ifndef MG_CUDA_COARSE_BLOCK_FV4_CYCLE_H
+#define MG_CUDA_COARSE_BLOCK_FV4_CYCLE_H
+
+#include "cuda/coarse/block_fv4_bottom.h"
+
+/** Interpolation to the cell of a thread of the finer level.
+ *  @param x   the coarse cell that contains it, in shared memory with ghosts
+ *  @param ks  stride of the coarse planes */
+template <mg_interpolation_t kind, bool varies>
+static __device__ __forceinline__ mg_real_t mg_fv4_interpolate(const mg_fv4_cell_t<varies> &cell,
+                                                               const mg_real_t *x, int ks) {
+  constexpr int radius = mg_interpolation_radius<kind>();
+  const int side_i = cell.i % 2 ? 1 : -1, side_j = cell.j % 2 ? 1 : -1,
+            side_k = cell.k % 2 ? 1 : -1;
+  mg_real_t row[5];
+  /* Not unrolled with five values per direction: see block_level.h. */
+#pragma unroll(kind == MG_INTERPOLATE_V4 ? 1 : 3)
+  for (int di = -radius; di <= radius; di++) {
+    mg_real_t column[5];
+#pragma unroll
+    for (int dj = -radius; dj <= radius; dj++) {
+      mg_real_t line[5];
+#pragma unroll
+      for (int dk = -radius; dk <= radius; dk++)
+        line[2 + dk] = x[di + MG_FV4_JS * dj + ks * dk];
+      column[2 + dj] = mg_combine<kind>(line, side_k);
+    }
+    /* Indices must be constants, so that `row` is in registers. */
+#pragma unroll
+    for (int c = 2 - radius; c < 2 + radius; c++)
+      row[c] = row[c + 1];
+    row[2 + radius] = mg_combine<kind>(column, side_j);
+  }
+  return mg_combine<kind>(row, side_i);
+}
+
+/** The block as seen by one thread. All threads of the block call every function. */
+template <bool colored, bool varies> struct mg_fv4_block_t {
+  mg_fv4_shared_t *shared;
+  int level; /**< of this thread's cell */
+  mg_fv4_cell_t<varies> cell;
+  int color; /**< of the cell */
+  mg_real_t f, u;
+  /** Of levels 0, 1; for a thread of the coarsest level, all of them on that level. */
+  mg_fv4_ghosts_t ghosts[mg_fv4_bottom_t<varies>::FILLERS];
+
+  __device__ __forceinline__ explicit mg_fv4_block_t(mg_fv4_shared_t *s)
+      : shared(s), level(0), color(0), f(0.0), u(0.0) {
+    for (int c = (int)threadIdx.x; c < MG_FV4_BLOCK_VALUES; c += (int)blockDim.x)
+      shared->value[c] = 0.0;
+  }
+
+  /** Load the coefficients of this thread's cell of level `number`. */
+  __device__ __forceinline__ void open(int number, bool coarsest, const mg_cuda_patch_t *l,
+                                       const mg_fv4_place_t &place, mg_real_t c2) {
+    const int q = (int)threadIdx.x - place.thread, n = place.n;
+    level = number;
+    color = !coarsest && q >= place.color_threads;
+    /* Cells of a color: pairs along i, one cell of each. */
+    const int width = coarsest ? n : n / 2, c = q - color * place.color_threads;
+    const mg_divisor_t by_width(width), by_n(n);
+    const int row = by_width.quotient(c), i = c - row * width;
+    cell.k = by_n.quotient(row);
+    cell.j = row - cell.k * n;
+    cell.there = cell.k < n;
+    const mg_patch_t *p = &l->p;
+    const int odd = (p->lo[0] ^ (p->lo[1] + cell.j) ^ (p->lo[2] + cell.k) ^ color) & 1;
+    cell.i = coarsest ? i : 2 * i + odd;
+    cell.load(l, place.ks);
+    if (colored && !coarsest) cell.dinv *= c2; /* here, off the path from step to step */
+  }
+
+  __device__ __forceinline__ bool mine(int l) const { return l == level && cell.there; }
+
+  __device__ __forceinline__ mg_real_t *half(const mg_fv4_place_t &place, int number) const {
+    return shared->value + place.values + number * place.size;
+  }
+
+  /** Store u of the level in its first half. */
+  __device__ __forceinline__ void store(int l, const mg_fv4_place_t &place, mg_real_t x) const {
+    if (mine(l)) half(place, 0)[cell.at] = x;
+    __syncthreads();
+  }
+
+  /** Fill the ghosts of a half that A reads. */
+  __device__ __forceinline__ void fill_ghosts(int l, const mg_cuda_patch_t *patch,
+                                              const mg_fv4_place_t &place, mg_real_t *x) const {
+    const mg_fv4_ghosts_t g = {l == 0 ? ghosts[0].packed : ghosts[1].packed,
+                               l == 0 ? ghosts[0].across : ghosts[1].across};
+    if ((int)threadIdx.x < mg_fv4_fillers(place.n)) mg_fv4_fill<4>(patch, x, g, place.n);
+    __syncthreads();
+  }
+
+  /** All steps on u of the level. Its first half holds u unless that is zero. */
+  __device__ __forceinline__ void smooth(int l, const mg_cuda_patch_t *patch,
+                                         const mg_fv4_place_t &place, const mg_block_steps_t &steps,
+                                         bool zero_guess) {
+    mg_real_t *x = half(place, 0), *next = half(place, 1);
+    mg_real_t previous = u;
+    uint64_t same = steps.same;
+    /* Before the loop, so that only predicates stay in use. */
+    const bool here = mine(l), first = color == steps.color;
+#pragma unroll 1
+    for (int n = 0; n < steps.n; n++, same >>= 1) {
+      const bool zero = zero_guess && n == 0;
+      if (!zero) fill_ghosts(l, patch, place, x);
+      if (here) {
+        if (!colored || first == (bool)(same & 1)) {
+          const mg_real_t ax = zero ? MG_REAL(0.0) : cell.apply(x), old = u;
+          if constexpr (colored) {
+            u = mg_relax(u, ax, f, cell.dinv, MG_REAL(1.0));
+          } else {
+            const mg_real_t c1 = MG_REAL(steps.step[n].c1), c2 = MG_REAL(steps.step[n].c2);
+            u = mg_update(u, c1 == MG_REAL(0.0) ? u : previous, ax, f, cell.dinv, c1, c2);
+            previous = old;
+          }
+        }
+        next[cell.at] = u;
+      }
+      __syncthreads();
+      mg_real_t *const swap = x;
+      x = next;
+      next = swap;
+    }
+  }
+
+  /** f of the coarser level = mean of the 8 child cells in a half of the finer level. */
+  __device__ __forceinline__ void restrict_from(const mg_fv4_place_t &fine, int number,
+                                                int coarse) {
+    if (!mine(coarse)) return;
+    const mg_real_t *x = half(fine, number) + 2 * (1 + MG_FV4_JS + fine.ks) +
+                         2 * (cell.i + MG_FV4_JS * cell.j + fine.ks * cell.k);
+    const int js = MG_FV4_JS, ks = fine.ks;
+    f = mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1], x[js + ks] + x[js + ks + 1]);
+  }
+
+  /** f of the next level = restriction of f - A u. */
+  __device__ __forceinline__ void restrict_residual(int l, const mg_cuda_patch_t *patch,
+                                                    const mg_fv4_place_t &place) {
+    mg_real_t *x = half(place, place.result), *r = half(place, 1 - place.result);
+    fill_ghosts(l, patch, place, x);
+    if (mine(l)) r[cell.at] = f - cell.apply(x);
+    __syncthreads();
+    restrict_from(place, 1 - place.result, l + 1);
+  }
+
+  /** Fill all ghosts of u of a level, one direction after the other, by the formula of the given
+   *  order: two layers, or the inner one for walls of order 2, where the outer one is zero. */
+  __device__ __forceinline__ void fill_all_ghosts(const mg_cuda_patch_t *patch,
+                                                  const mg_fv4_place_t &place, int order) const {
+    const int n = place.n, w = n + 4, t = (int)threadIdx.x;
+    const mg_divisor_t by_w(w);
+    const int row = by_w.quotient(t), high = row >= w, a = t - row * w, b = row - high * w;
+#pragma unroll 1
+    for (int d = 0; d < 3; d++) {
+      const int stride = d == 0 ? 1 : d == 1 ? MG_FV4_JS : place.ks, in = high ? -stride : stride;
+      if (t < 2 * w * w) {
+        mg_real_t *x = half(place, place.result) + a * (d == 0 ? MG_FV4_JS : 1) +
+                       b * (d == 2 ? MG_FV4_JS : place.ks) + (high ? n + 1 : 2) * stride;
+        if (patch->v.periodic) {
+          x[-in] = x[(n - 1) * in];
+          x[-2 * in] = x[(n - 2) * in];
+        } else if (order == 4) {
+          const mg_real_t y[4] = {x[0], x[in], x[2 * in], x[3 * in]};
+          x[-in] = mg_wall_ghost<4>(y, 1);
+          x[-2 * in] = mg_wall_ghost<4>(y, 2);
+        } else {
+          x[-in] = mg_ghost(MG_WALL_DIRICHLET, 2, x[0], x[in]);
+        }
+      }
+      __syncthreads();
+    }
+  }
+
+  /** u of level l = its interpolation from the next coarser level, or u plus that. */
+  template <mg_interpolation_t kind>
+  __device__ __forceinline__ void interpolate(int l, const mg_cuda_patch_t *coarse,
+                                              const mg_fv4_place_t &place, bool add) {
+    fill_all_ghosts(coarse, place,
+                    mg_wall_orders(&coarse->v, kind == MG_INTERPOLATE_V4 ? 4 : 2).along[0]);
+    if (!mine(l)) return;
+    const mg_real_t *x = half(place, place.result) + 2 * (1 + MG_FV4_JS + place.ks) + cell.i / 2 +
+                         MG_FV4_JS * (cell.j / 2) + place.ks * (cell.k / 2);
+    const mg_real_t p = mg_fv4_interpolate<kind, varies>(cell, x, place.ks);
+    u = add ? u + p : p;
+  }
+};
+
+#endif

@@ -1,0 +1,170 @@
+/* Cycles of the 7-point operators in one block on levels of any shape, as seen by one thread. The
+ * levels stay in global memory. A thread keeps a pair of cells in registers during a smooth
+ * (block_smoother.h). Results are bit-identical to those of separate kernels: same formulas, same
+ * order. */
+#ifndef MG_CUDA_COARSE_BOX_LEVELS_H
+#define MG_CUDA_COARSE_BOX_LEVELS_H
+
+#include "cuda/coarse/block_fv4_levels.h"
+#include "formulas/transfer.h"
+
+/** Pairs of cells of a level: threads of the block. */
+inline int64_t mg_box_pairs(const mg_view_t *v) {
+  return (int64_t)((v->n[0] + 1) / 2) * v->n[1] * v->n[2];
+}
+
+/** Whether the block can process a level. */
+inline bool mg_box_fits(const mg_view_t *v) {
+  return mg_has_path(v->op, MG_PATH_PAIRS) && mg_block_divides(v) &&
+         v->cells <= MG_BLOCK_PAIRED_CELLS && mg_box_pairs(v) <= MG_BLOCK_MAX_THREADS &&
+         v->patch[0].vec[MG_TMP];
+}
+
+struct mg_box_level_t : mg_block_level_t {
+  __device__ mg_box_level_t(const mg_cuda_patch_t *level, mg_block_shared_t *shared)
+      : mg_block_level_t(level, shared) {}
+
+  /** The ghost of x at the indices `at`: the copy of a cell in periodic directions, the formula of
+   *  the given orders outside walls, as tensor products: i innermost, then j and k. */
+  __device__ __forceinline__ mg_real_t ghost(const mg_real_t *x, const int at[3],
+                                             const mg_wall_orders_t &order) const {
+    const mg_patch_t *p = &l->p;
+    const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
+    mg_wall_t kind[3];
+    ptrdiff_t in[3];
+#pragma unroll
+    for (int d = 0; d < 3; d++) {
+      const int n = p->n[d], high = at[d] >= n;
+      const bool outside = at[d] < 0 || high;
+      const int across = at[d] < 0 ? at[d] + n : high ? at[d] - n : at[d];
+      kind[d] = outside ? p->wall[d][high] : MG_WALL_NONE;
+      in[d] = kind[d] == MG_WALL_NONE || n == 1 ? 0 : high ? -stride[d] : stride[d];
+      x += stride[d] * (kind[d] == MG_WALL_NONE ? across : high ? n - 1 : 0);
+    }
+    mg_real_t plane[2];
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+      mg_real_t line[2];
+#pragma unroll
+      for (int j = 0; j < 2; j++) {
+        const mg_real_t *from = x + j * in[1] + k * in[2];
+        line[j] = inside_or_ghost(kind[0], order.along[0], from[0], from[in[0]]);
+      }
+      plane[k] = inside_or_ghost(kind[1], order.along[1], line[0], line[1]);
+    }
+    return inside_or_ghost(kind[2], order.along[2], plane[0], plane[1]);
+  }
+
+  __device__ __forceinline__ static mg_real_t inside_or_ghost(mg_wall_t kind, int order,
+                                                              mg_real_t x1, mg_real_t x2) {
+    return kind == MG_WALL_NONE ? x1 : mg_ghost(kind, order, x1, x2);
+  }
+
+  /** Fill one layer of ghosts of MG_U. */
+  __device__ void fill_layer(const mg_wall_orders_t &order) const {
+    const mg_divisor_t w(row.n + 2), h(column.n + 2);
+    const int all = w.n * h.n * (l->p.n[2] + 2);
+#pragma unroll 1
+    for (int c = (int)threadIdx.x; c < all; c += (int)blockDim.x) {
+      const int q = w.quotient(c), k = h.quotient(q);
+      const int at[3] = {c - q * w.n - 1, q - k * h.n - 1, k - 1};
+      bool outside = false;
+      for (int d = 0; d < 3; d++)
+        outside = outside || at[d] < 0 || at[d] >= l->p.n[d];
+      if (outside) *mg_cell(&l->p, MG_U, at[0], at[1], at[2]) = ghost(vec(MG_U), at, order);
+    }
+    __syncthreads();
+  }
+
+  /** P (MG_U of the coarser level) at cell (i, j, k). */
+  __device__ __forceinline__ mg_real_t interpolated(const mg_box_level_t &coarse,
+                                                    mg_interpolation_t kind, int i, int j,
+                                                    int k) const {
+    const int at[3] = {i, j, k};
+    int parent[3], side[3];
+#pragma unroll
+    for (int d = 0; d < 3; d++) {
+      parent[d] = mg_parent(&l->v.single[d], at[d]);
+      side[d] = mg_child_side(&l->v.single[d], l->v.n[d], at[d]);
+    }
+    const mg_real_t *x = mg_cell(&coarse.l->p, MG_U, parent[0], parent[1], parent[2]);
+    return kind == MG_INTERPOLATE_P0
+               ? *x
+               : mg_interpolate_child(kind == MG_INTERPOLATE_P1, x, coarse.l->p.jstride,
+                                      coarse.l->p.kstride, side);
+  }
+
+  /** MG_F of the coarser level = restriction of src. */
+  __device__ void restrict_to(const mg_box_level_t &coarse, mg_vector_t src) const {
+    const mg_patch_t *p = &l->p;
+    const ptrdiff_t js = p->jstride, ks = p->kstride;
+    const bool halves = mg_doubles(p->n, coarse.l->p.n);
+    const mg_real_t weight = mg_child_weight(p->n, coarse.l->p.n);
+#pragma unroll 1
+    for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
+      const int3 i = coarse.cell(c);
+      const mg_children_t in_i = mg_children(&l->v, p, &coarse.l->p, 0, i.x),
+                          in_j = mg_children(&l->v, p, &coarse.l->p, 1, i.y),
+                          in_k = mg_children(&l->v, p, &coarse.l->p, 2, i.z);
+      const mg_real_t *x = mg_cell(p, src, in_i.first, in_j.first, in_k.first);
+      coarse.vec(MG_F)[coarse.offset(i)] =
+          halves ? mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1],
+                            x[js + ks] + x[js + ks + 1])
+                 : weight * mg_sum_children(x, js, ks, in_i.n, in_j.n, in_k.n);
+    }
+    __syncthreads();
+  }
+};
+
+/** V-cycle and F-cycle; level 0 is the finest level of the coarse cycle. */
+template <bool colored, bool varies> struct mg_box_levels_t {
+  const mg_block_args_t *args;
+  mg_block_shared_t *shared;
+
+  __device__ mg_box_level_t level(int l) const { return mg_box_level_t(&args->level[l].l, shared); }
+
+  /** The pair of this thread of level l: (add ? MG_U : 0) + P (MG_U of level l + 1). */
+  __device__ __forceinline__ mg_real2_t interpolated(int l, bool add) const {
+    const mg_box_level_t cells = level(l), coarse = level(l + 1);
+    const mg_interpolation_t kind = add ? args->v : args->f;
+    if (kind != MG_INTERPOLATE_P0)
+      coarse.fill_layer(mg_wall_orders(&coarse.l->v, kind == MG_INTERPOLATE_V2 ? 2 : 1));
+    const mg_block_pair_t pair = cells.pair();
+    const mg_real2_t zero = {0.0, 0.0}, old = add ? cells.load(MG_U, pair) : zero;
+    mg_real_t u[2] = {old.x, old.y};
+#pragma unroll
+    for (int c = 0; c < 2; c++)
+      if (pair.there && pair.i + c < cells.row.n) {
+        const mg_real_t p = cells.interpolated(coarse, kind, pair.i + c, pair.j, pair.k);
+        u[c] = add ? u[c] + p : p;
+      }
+    return mg_make_real2(u[0], u[1]);
+  }
+
+  __device__ __forceinline__ void visit(int l, bool down, mg_coarse_guess_t guess, bool) const {
+    const mg_box_level_t cells = level(l);
+    const mg_real2_t zero = {0.0, 0.0}, u = guess == MG_COARSE_ZERO ? zero
+                                            : guess == MG_COARSE_STORED
+                                                ? cells.load(MG_U, cells.pair())
+                                                : interpolated(l, guess == MG_COARSE_PLUS_P);
+    mg_block_smoother_t<colored, varies> smoother(cells, args->level[l].steps, u);
+    smoother.smooth();
+    if (down) smoother.residual(MG_TMP);
+    __syncthreads();
+    if (down) cells.restrict_to(level(l + 1), MG_TMP);
+  }
+
+  __device__ __forceinline__ void solve(bool zero_guess) const {
+    mg_block_solve<false, colored, varies>(&args->level[args->n_levels - 1].l, shared, args->bottom,
+                                           zero_guess);
+  }
+
+  __device__ __forceinline__ void run(int top, bool f_cycle, bool zero_guess) const {
+    const int bottom = args->n_levels - 1;
+    for (int l = top; f_cycle && l < bottom; l++)
+      level(l).restrict_to(level(l + 1), MG_F);
+    mg_coarse_run(*this, top, bottom, f_cycle, zero_guess);
+  }
+};
+
+#endif

@@ -1,0 +1,313 @@
+/* Peer-to-peer exchange by stores into other GPUs' memory: one launch per exchange, one tile per
+ * block.
+ *
+ * Each cell needs 8 bytes read and 8 written, or 16 written as words. Up to 64 KiB per message,
+ * latency dominates: the launch, loading the tile's record, stores over NVLink, and detecting
+ * arrival. Blocks of one launch do not wait for each other, but each waits for other ranks. So
+ * all blocks of a launch must be resident. Otherwise waiting blocks could keep this rank from
+ * sending data that a neighbor waits for.
+ *
+ * 64 KiB between two H200s, in us (docs/transports.md): 10.5 with one counter per message and
+ * acknowledgements, 5.9 with one counter per tile and no acknowledgements, 4.2 as words. */
+#include "cuda/exchange/p2p_tiles.h"
+#include "cuda/runtime/dependent_launch.h"
+#include "cuda/runtime/overlap.h"
+#include <algorithm>
+
+#ifndef MG_FLOAT
+double mg_cuda_timeout_s = 60.0;
+#endif
+
+/* Tiles per block when other kernels should keep the other SMs: as many as the thread limit
+ * allows. An SM that holds such a block has no room for a block of the fused sweeps anyway. */
+enum { CONCURRENT_TILES = 1024 / MG_TILE_THREADS };
+
+static __device__ __forceinline__ unsigned long long nanoseconds(void) {
+  unsigned long long t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return t;
+}
+
+/* Memory-order qualifiers exist from sm_70 on. Before that, a volatile access also goes to
+ * memory, and a fence orders what follows. */
+#if __CUDA_ARCH__ >= 700
+#define RELAXED          ".relaxed.sys"
+#define LOAD_AND_ACQUIRE "ld.acquire.sys.global.u64 "
+enum { MUST_FENCE = 0 };
+#else
+#define RELAXED          ".volatile"
+#define LOAD_AND_ACQUIRE "ld.volatile.global.u64 "
+enum { MUST_FENCE = 1 };
+#endif
+
+/* Reporting and time limit of waits. */
+struct limit_t {
+  volatile int *timed_out; /**< host memory: 1 + the rank that did not answer */
+  unsigned long long timeout_ns;
+};
+
+/* Vectors of one launch, as slots (mg_slot_of). */
+struct vectors_t {
+  int n, from[MG_P2P_MAX_VECTORS], to[MG_P2P_MAX_VECTORS];
+  bool beside; /* the next kernel starts at once */
+};
+
+/* Without an index, which would copy the parameter to local memory. */
+static __device__ __forceinline__ int pick(const int slot[MG_P2P_MAX_VECTORS], int v) {
+  static_assert(MG_P2P_MAX_VECTORS == 2, "one of two");
+  return v == 0 ? slot[0] : slot[1];
+}
+
+/* Whether any wait has timed out. Thousands of threads poll this while they wait; polling host
+ * memory over the bus would take longer than the message. */
+static __device__ volatile int any_timed_out;
+
+/* Wait until arrived() or a timeout. After a timeout, later waits return at once. */
+template <typename F>
+static __device__ __forceinline__ void wait_until(F arrived, int rank, const limit_t &limit) {
+  for (int spin = 0; spin < 1000; spin++)
+    if (arrived()) return;
+  const unsigned long long start = nanoseconds();
+  while (!arrived()) {
+#if __CUDA_ARCH__ >= 700
+    __nanosleep(100);
+#endif
+    /* A clock that steps back, as between time slices, must not look like a timeout. */
+    const long long waited = (long long)(nanoseconds() - start);
+    if (waited < (long long)limit.timeout_ns && !any_timed_out) continue;
+    if (!any_timed_out) *limit.timed_out = 1 + rank;
+    any_timed_out = 1;
+    __threadfence_system();
+    return;
+  }
+}
+
+/* Barrier for the threads of one tile. A block works on TILES tiles, one per row of threads. */
+template <int TILES> static __device__ __forceinline__ void sync_tile(void) {
+  if (TILES == 1)
+    __syncthreads();
+  else
+    asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y), "n"((int)MG_TILE_THREADS) : "memory");
+}
+
+/* Wait until the tile's watched counter reaches `target`; one thread of the tile polls. */
+template <int TILES>
+static __device__ __forceinline__ void wait_for_counter(const mg_p2p_tile_t &s, mg_counter_t target,
+                                                        const limit_t &limit) {
+  if (threadIdx.x == 0)
+    wait_until(
+        [&] {
+          mg_counter_t value;
+          asm volatile(LOAD_AND_ACQUIRE "%0, [%1];" : "=l"(value) : "l"(s.wait_for) : "memory");
+          if (MUST_FENCE) __threadfence_system();
+          return value >= target;
+        },
+        s.rank, limit);
+  sync_tile<TILES>();
+}
+
+/* A word has two halves, each written atomically. A float travels as a double. The slot's last
+ * message had another number. */
+static __device__ __forceinline__ void store_word(char *word, double value, mg_counter_t number) {
+  const mg_counter_t bits = (mg_counter_t)__double_as_longlong(value), tag = number << 32;
+  asm volatile("st" RELAXED ".global.v2.u64 [%0], {%1, %2};" ::"l"(word),
+               "l"(tag | (bits & 0xffffffffu)), "l"(tag | bits >> 32)
+               : "memory");
+}
+
+static __device__ __forceinline__ double wait_for_word(const char *word, mg_counter_t number,
+                                                       int rank, const limit_t &limit) {
+  mg_counter_t low = 0, high = 0;
+  const mg_counter_t tag = number << 32 >> 32;
+  wait_until(
+      [&] {
+        asm volatile("ld" RELAXED ".global.v2.u64 {%0, %1}, [%2];"
+                     : "=l"(low), "=l"(high)
+                     : "l"(word)
+                     : "memory");
+        return low >> 32 == tag && high >> 32 == tag;
+      },
+      rank, limit);
+  return __longlong_as_double((long long)((low & 0xffffffffu) | high << 32));
+}
+
+/* Offset of the tile's cell in its vector. */
+static __device__ __forceinline__ int64_t offset_of(const mg_p2p_tile_t &s, unsigned cell) {
+  const uint3 at = mg_tile_cell(s.tile, s.ni, s.nj, cell);
+  return at.x + at.y * s.cells.jstride + at.z * s.cells.kstride;
+}
+
+/* Copy a tile without encoding. Loads are in flight before the first store, because the compiler
+ * cannot assume that the two sides do not alias. Data written by other devices is read past L1,
+ * which is not coherent with such writes. */
+template <bool sends>
+static __device__ __forceinline__ void copy_values(const mg_p2p_tile_t &s, mg_real_t *slot,
+                                                   mg_real_t *vector) {
+  for (int first = (int)threadIdx.x; first < s.tile.cells; first += MG_TILE_CELLS) {
+    mg_real_t value[4];
+    int64_t offset[4];
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+      const int cell = first + c * MG_TILE_THREADS;
+      if (cell >= s.tile.cells) break;
+      offset[c] = offset_of(s, (unsigned)cell);
+      value[c] = sends ? vector[offset[c]] : __ldcg(slot + cell);
+    }
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+      const int cell = first + c * MG_TILE_THREADS;
+      if (cell < s.tile.cells) (sends ? slot[cell] : vector[offset[c]]) = value[c];
+    }
+  }
+}
+
+/* Slot of the tile's message number `done`. */
+static __device__ __forceinline__ char *slot_of(const mg_p2p_tile_t &s, mg_counter_t done) {
+  return s.slot + (int64_t)(done % MG_P2P_SLOTS) * s.slot_stride;
+}
+
+/* Finish the tile of a message: its reads and writes are ordered before the counter. */
+template <int TILES>
+static __device__ __forceinline__ void finish_tile(mg_p2p_tile_t *own, const mg_p2p_tile_t &s,
+                                                   mg_counter_t done) {
+  sync_tile<TILES>();
+  if (threadIdx.x != 0) return;
+  own->done = done + 1;
+  if (!s.signal) return;
+  __threadfence_system();
+  *(volatile mg_counter_t *)s.signal = done + 1;
+}
+
+template <int TILES>
+static __device__ void send_tile(mg_p2p_tile_t *own, const vectors_t &vectors,
+                                 const limit_t &limit) {
+  const mg_p2p_tile_t s = *own;
+#pragma unroll 1
+  for (int v = 0; v < vectors.n; v++) {
+    const mg_counter_t done = s.done + (unsigned)v;
+    char *const slot = slot_of(s, done);
+    mg_real_t *const from = s.cells.at + pick(vectors.from, v) * s.cells.vector;
+    if (s.wait_for && done >= MG_P2P_SLOTS)
+      wait_for_counter<TILES>(s, done - (MG_P2P_SLOTS - 1), limit);
+    if (!s.words)
+      copy_values<true>(s, (mg_real_t *)slot, from);
+    else if ((int)threadIdx.x < s.tile.cells)
+      store_word(slot + MG_WORD_BYTES * threadIdx.x, from[offset_of(s, threadIdx.x)], done + 1);
+    finish_tile<TILES>(own, s, done);
+  }
+}
+
+template <int TILES>
+static __device__ void receive_tile(mg_p2p_tile_t *own, const vectors_t &vectors,
+                                    const limit_t &limit) {
+  const mg_p2p_tile_t s = *own;
+#pragma unroll 1
+  for (int v = 0; v < vectors.n; v++) {
+    const mg_counter_t done = s.done + (unsigned)v;
+    char *const slot = slot_of(s, done);
+    mg_real_t *const to = s.cells.at + pick(vectors.to, v) * s.cells.vector;
+    if (s.wait_for) wait_for_counter<TILES>(s, done + 1, limit);
+    if (!s.words)
+      copy_values<false>(s, (mg_real_t *)slot, to);
+    else if ((int)threadIdx.x < s.tile.cells)
+      to[offset_of(s, threadIdx.x)] =
+          (mg_real_t)wait_for_word(slot + MG_WORD_BYTES * threadIdx.x, done + 1, s.rank, limit);
+    finish_tile<TILES>(own, s, done);
+  }
+}
+
+static __device__ void copy_tile(const mg_copy_tiles_t &list, int index, const vectors_t &vectors) {
+  const mg_tile_t t = list.tile[index];
+#pragma unroll 1
+  for (int v = 0; v < vectors.n; v++)
+    mg_tile_copy(t, list.copy[t.copy], pick(vectors.from, v), pick(vectors.to, v));
+}
+
+template <bool send, bool receive, int TILES>
+static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
+    p2p_exchange_kernel(mg_cuda_p2p_t p2p, vectors_t vectors, limit_t limit) {
+  const int first = (int)(blockIdx.x * blockDim.y + threadIdx.y),
+            step = (int)(gridDim.x * blockDim.y);
+  if (vectors.beside) mg_cuda_start_dependents();
+  /* Prefetched while these threads send. */
+  if (send && receive && first < p2p.in.n && threadIdx.x == 0)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(&p2p.in.tiles[first]));
+  if (send) {
+    for (int t = first; t < p2p.out.n; t += step)
+      send_tile<TILES>(&p2p.out.tiles[t], vectors, limit);
+    for (int t = first; t < p2p.local.n_tiles; t += step)
+      copy_tile(p2p.local, t, vectors);
+  }
+  if (receive)
+    for (int t = first; t < p2p.in.n; t += step)
+      receive_tile<TILES>(&p2p.in.tiles[t], vectors, limit);
+}
+
+/* All blocks of all ranks on the GPU must be resident, together with the kernels that precede
+ * another rank's exchange. A block of the fused sweeps or the coarse cycle needs a whole SM, and
+ * a single exchange block on that SM excludes it. So ranks that share a GPU leave one SM free. */
+template <int TILES> static mg_status_t find_max_blocks(int sharers, int *max_blocks) {
+  int per_sm;
+  MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &per_sm, p2p_exchange_kernel<true, true, TILES>, MG_TILE_THREADS * TILES, 0));
+  *max_blocks = sharers > 1 ? std::max(1, (mg_cuda.sms - 1) / sharers) : mg_cuda.sms * per_sm;
+  return MG_OK;
+}
+
+mg_status_t mg_p2p_max_blocks(int sharers, int *max_blocks, int *max_blocks_concurrent) {
+  MG_TRY(find_max_blocks<1>(sharers, max_blocks));
+  MG_TRY(find_max_blocks<CONCURRENT_TILES>(sharers, max_blocks_concurrent));
+  /* An SM can hold one such block. Six ranks on an H200 get fewer SMs each than this limit. */
+  *max_blocks_concurrent = std::min(*max_blocks_concurrent, (int)MG_SMS_FOR_MESSAGES);
+  return MG_OK;
+}
+
+/* Next to a launch of the other stream, or the next kernel, some blocks may start late, if compute
+ * tiles occupy the SMs. That is safe: compute tiles of the other stream wait for nothing and end,
+ * the next kernel starts after the last block of this one, and the peer rank runs tiles of the same
+ * kind. */
+template <bool send, bool receive>
+static mg_status_t launch(const mg_cuda_p2p_t *m, const mg_vector_t *src, const mg_vector_t *dst,
+                          int n, bool beside) {
+  int tiles = 0;
+  if (send && m->out.n > tiles) tiles = m->out.n;
+  if (send && m->local.n_tiles > tiles) tiles = m->local.n_tiles;
+  if (receive && m->in.n > tiles) tiles = m->in.n;
+  if (tiles == 0) return MG_OK;
+  vectors_t vectors = {n, {}, {}, beside};
+  for (int v = 0; v < n; v++) {
+    if (send) MG_TRY(mg_slot_of(m->src, src[v], &vectors.from[v]));
+    MG_TRY(mg_slot_of(m->dst, dst[v], &vectors.to[v]));
+  }
+  const limit_t limit = {mg_cuda.timed_out, (unsigned long long)(1e9 * mg_cuda_timeout_s)};
+  if (beside || mg_cuda.stream == mg_cuda.streams[1]) {
+    const int blocks =
+        std::min(m->max_blocks_concurrent, (tiles + CONCURRENT_TILES - 1) / CONCURRENT_TILES);
+    p2p_exchange_kernel<send, receive, CONCURRENT_TILES>
+        <<<(unsigned)blocks, dim3(MG_TILE_THREADS, CONCURRENT_TILES), 0, mg_cuda.stream>>>(
+            *m, vectors, limit);
+  } else {
+    const int blocks = std::min(tiles, m->max_blocks);
+    p2p_exchange_kernel<send, receive, 1>
+        <<<(unsigned)blocks, MG_TILE_THREADS, 0, mg_cuda.stream>>>(*m, vectors, limit);
+  }
+  MG_CUDA_LAUNCHED("p2p_exchange");
+  if (beside) mg_cuda.exchange_beside = mg_cuda_may_launch_next_dependent();
+  return MG_OK;
+}
+
+static mg_status_t send(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst) {
+  return launch<true, false>(p2p, &src, &dst, 1, false);
+}
+
+static mg_status_t receive(mg_cuda_p2p_t *p2p, mg_vector_t dst) {
+  return launch<false, true>(p2p, &dst, &dst, 1, false);
+}
+
+static mg_status_t exchange(mg_cuda_p2p_t *p2p, const mg_vector_t *src, const mg_vector_t *dst,
+                            int n, bool beside) {
+  return launch<true, true>(p2p, src, dst, n, beside);
+}
+
+const mg_cuda_p2p_table_t mg_cuda_p2p_table = {mg_p2p_bytes, mg_p2p_create, mg_p2p_free,
+                                               send,         receive,       exchange};

@@ -1,0 +1,224 @@
+/* Fused sweeps of the 7-point smoothers: two or three steps per pass over memory (temporal
+ * blocking).
+ *
+ * A block owns a tile of columns and traverses its planes once. At stage q it performs the first
+ * step in plane q - 1, the second in q - 2, the third in q - 3, and writes the last step's result:
+ *
+ *     plane  q     x read
+ *            q-1   step 0   from x of q-2 .. q
+ *            q-2   step 1   from step 0's q-3 .. q-1
+ *            q-3   step 2   from step 1's q-4 .. q-2, written
+ *
+ * With a residual there is one stage more: plane q-4 (after three steps) gets the residual of the
+ * last step's result. It is restricted to the coarser level, or reduced to its maximum norm; it is
+ * not stored.
+ *
+ * Blocks march through pieces of tile columns, which are cut so that all SMs end at about the same
+ * time (plan/pieces.h).
+ *
+ * With an interpolated input, x of plane q is corrected from the coarser level, or replaced, before
+ * the first step reads it (fused/input.h).
+ *
+ * Neighbors in k stay in the registers of the thread that owns the column. Neighbors in i and j
+ * are read from planes in shared memory: rings of planes of x, f and the betas, which TMA fills
+ * while the block computes (tma.h). Half sweeps update x in its ring. Other steps need two further
+ * planes each for their results.
+ *
+ * Each step invalidates one more layer of cells around the tile, so tiles overlap. With three
+ * steps, 24 x 26 of the 32 x 32 double cells are written, with a residual 24 x 24; of the 64 x 32
+ * float cells 56 x 26, with a residual 56 x 24. Nothing is read outside walls, whose formulas are
+ * folded into the stencil, so at a wall in i a tile also writes the columns next to the wall: up to
+ * 4 more. Elsewhere tiles read ghosts, of which a level has one layer per step, and one for the
+ * residual.
+ *
+ * A thread has two double cells of a row, one of each color (fused/columns.h), or two rows of
+ * two float cells (fused/squares.h). A colored step changes half of them. They are the same ones
+ * in all steps of a stage, because both colors and planes alternate from step to step.
+ *
+ * Results are bit-identical to those of single steps: same formulas, same order. Bytes per cell and
+ * pass: 48; 56 if Chebyshev reads or writes a second iterate; 8 more if alpha varies; 1 more for a
+ * restricted residual, which a separate kernel computes for 41; 1 more for an interpolated input,
+ * for which a separate kernel moves 17, or 9 if it replaces x, which then is not read. `hpgmg-bench
+ * smooth` times other shapes of this pipeline; docs/kernels.md compares them.
+ *
+ * Datta et al., Stencil computation optimization and auto-tuning on state-of-the-art multicore
+ * architectures (2008): time skewing; Micikevicius, 3D finite difference computation on GPUs using
+ * CUDA (2009): planes in shared memory, columns in registers. */
+#include "cuda/fused/launch.h"
+#include <algorithm>
+
+using namespace mg_temporal;
+
+namespace {
+enum { MIN_CELLS = 32 }; /* of a patch along each direction */
+
+#ifndef MG_FLOAT
+/* Shared memory per block; exceeds the limit of sm_120. */
+template <bool COLORED, bool VARIES>
+constexpr size_t BYTES = shape_t<COLORED, MG_MAX_STEPS_PER_PASS, VARIES>::BYTES;
+template <bool COLORED>
+constexpr size_t RESIDUAL_BYTES =
+    with_residual_t<shape_t<COLORED, MG_MAX_STEPS_PER_PASS, false>, RESIDUAL_NORM>::BYTES;
+template <bool COLORED, bool VARIES>
+constexpr size_t INTERPOLATED_BYTES =
+    interpolated_t<shape_t<COLORED, MG_MAX_STEPS_PER_PASS, VARIES>, INPUT_FROM_PARENTS>::BYTES;
+constexpr int SHARED_BYTES =
+    (int)std::max({BYTES<true, false>, BYTES<true, true>, BYTES<false, false>, BYTES<false, true>,
+                   RESIDUAL_BYTES<true>, RESIDUAL_BYTES<false>, INTERPOLATED_BYTES<true, false>,
+                   INTERPOLATED_BYTES<true, true>, INTERPOLATED_BYTES<false, false>,
+                   INTERPOLATED_BYTES<false, true>});
+#endif
+
+/* Whether every patch is large enough and has walls on all sides or `layers` ghost layers. If the
+ * number of cells along i is odd, the patch ends at a wall there, and the last pairs also write the
+ * ghosts outside it, which nothing reads. */
+bool patches_fit(const mg_view_t *v, int layers) {
+  bool fit = v->ghost_layers >= layers || mg_walls_enclose(v);
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t &p = v->patch[q];
+    for (int d = 0; d < 3; d++)
+      fit = fit && p.n[d] >= MIN_CELLS;
+  }
+  return fit;
+}
+} // namespace
+
+#ifndef MG_FLOAT /* the kernels for float need less */
+mg_status_t mg_cuda_has_temporal(bool *has) {
+  int device, max_bytes;
+  MG_TRY(mg_cuda_has_tma(has));
+  MG_CUDA_TRY(cudaGetDevice(&device));
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  *has = *has && max_bytes >= SHARED_BYTES;
+  return MG_OK;
+}
+#endif
+
+bool mg_cuda_can_fuse(const mg_view_t *v, int max_steps) {
+  bool has = false;
+  const mg_operator_traits_t *t = mg_traits_of(v->op);
+  if (t->points == 25) return mg_cuda_fv4_can_fuse(v, max_steps);
+  return max_steps <= t->max_steps && mg_cuda_has_temporal(&has) == MG_OK && has &&
+         patches_fit(v, max_steps);
+}
+
+bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
+  bool pays = host || v->n_patches == 1;
+  for (int q = 0; q < v->n_patches && pays; q++) {
+    const mg_patch_t &p = v->patch[q];
+    pays = mg_overlap_pays(
+        mg_columns_of(v, p, tiling_of(p, MAX_ROWS, n, RESIDUAL_UNUSED), mg_block_costs_t(), true));
+  }
+  return pays;
+}
+
+/* Blocks that wait for another rank must not occupy SMs that a rank on the same GPU needs. */
+bool mg_cuda_interior_first(const mg_view_t *v, int n) {
+  return n > 1 && mg_traits_of(v->op)->points == 7 && mg_cuda.dependent_launches &&
+         !mg_cuda.shared && mg_cuda_fused_overlaps(v, n, false);
+}
+
+bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n) {
+  /* A ring of alpha planes does not fit into shared memory beside the residual's stage. */
+  return mg_has_path(v->op, MG_PATH_RESIDUAL) && mg_cuda_can_fuse(v, n) && !v->alpha_varies &&
+         patches_fit(v, n + 1);
+}
+
+bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, int n) {
+  /* Coarse ghosts outside all walls have formulas of the same order. Single cells along i and j
+   * need memory that planes of alpha have. */
+  bool fits = coarse->n[0] > 1 && coarse->n[1] > 1 && coarse->n[2] > 1;
+  for (int d = 0; d < 2; d++)
+    fits = fits && (!v->alpha_varies || coarse->n[d] == (v->n[d] + 1) / 2);
+  return fits && mg_has_path(v->op, MG_PATH_INTERPOLATION) && mg_cuda_can_fuse(v, n) &&
+         (coarse->ghost_layers >= mg_coarse_layers_of_steps(n) || mg_walls_enclose(v));
+}
+
+namespace {
+/* Launch function for a form and a number of steps. */
+template <residual_use_t USE> launch_t *launch_with_residual(form_t form, int n) {
+  static launch_t *const launches[N_FORMS][2] = {
+      {launch<with_residual_t<shape_t<false, 2, false>, USE>>,
+       launch<with_residual_t<shape_t<false, 3, false>, USE>>},
+      {launch<with_residual_t<shape_t<true, 2, false>, USE>>,
+       launch<with_residual_t<shape_t<true, 3, false>, USE>>},
+      {launch<with_residual_t<weighted_shape_t<2, false>, USE>>,
+       launch<with_residual_t<weighted_shape_t<3, false>, USE>>}};
+  return launches[form][n - 2];
+}
+
+launch_t *launch_without_residual(form_t form, int n, bool varies) {
+  static launch_t *const launches[N_FORMS][2][2] = {
+      {{launch<shape_t<false, 2, false>>, launch<shape_t<false, 2, true>>},
+       {launch<shape_t<false, 3, false>>, launch<shape_t<false, 3, true>>}},
+      {{launch<shape_t<true, 2, false>>, launch<shape_t<true, 2, true>>},
+       {launch<shape_t<true, 3, false>>, launch<shape_t<true, 3, true>>}},
+      {{launch<weighted_shape_t<2, false>>, launch<weighted_shape_t<2, true>>},
+       {launch<weighted_shape_t<3, false>>, launch<weighted_shape_t<3, true>>}}};
+  return launches[form][n - 2][varies];
+}
+
+form_t form_of(const mg_sweep_t *sweep) {
+  const mg_step_t *step = sweep->step;
+  return !step->colored ? FORM_ALL : step->c2 == 1.0 ? FORM_COLORED : FORM_WEIGHTED;
+}
+
+launch_t *launch_of(const mg_view_t *v, const mg_sweep_t *sweep, residual_use_t use) {
+  const form_t form = form_of(sweep);
+  return use == RESIDUAL_UNUSED       ? launch_without_residual(form, sweep->n, v->alpha_varies)
+         : use == RESIDUAL_NORM       ? launch_with_residual<RESIDUAL_NORM>(form, sweep->n)
+         : use == RESIDUAL_TO_PARENTS ? launch_with_residual<RESIDUAL_TO_PARENTS>(form, sweep->n)
+                                      : launch_with_residual<RESIDUAL_RESTRICTED>(form, sweep->n);
+}
+} // namespace
+
+static mg_status_t check_steps(const mg_sweep_t *sweep) {
+  if (sweep->n >= 2 && sweep->n <= MG_MAX_STEPS_PER_PASS) return MG_OK;
+  return mg_error(MG_ERR_INTERNAL, "%d fused sweeps, limits 2 and %d", sweep->n,
+                  MG_MAX_STEPS_PER_PASS);
+}
+
+mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
+                                 bool residual, const mg_view_t *coarse, mg_vector_t dst) {
+  MG_TRY(check_steps(sweep));
+  const residual_use_t use = !residual                     ? RESIDUAL_UNUSED
+                             : !coarse                     ? RESIDUAL_NORM
+                             : mg_doubles(v->n, coarse->n) ? RESIDUAL_RESTRICTED
+                                                           : RESIDUAL_TO_PARENTS;
+  launch_t *const launch_patch = launch_of(v, sweep, use);
+  for (int q = 0; q < v->n_patches; q++) {
+    job_t job = job_of(v, q, sweep);
+    job.maximum = mg_cuda.reduction;
+    if (coarse) {
+      job.parents = parents_of(v, q, coarse);
+      job.coarse = mg_cell(&coarse->patch[q], dst, 0, 0, 0);
+      job.coarse_jstride = coarse->patch[q].jstride;
+      job.coarse_kstride = coarse->patch[q].kstride;
+    }
+    MG_TRY(launch_patch(v, job, sweep, region, nullptr));
+    MG_CUDA_LAUNCHED("smooth_fused");
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
+                                    const mg_view_t *coarse, mg_vector_t dst) {
+  return mg_cuda_smooth_fused(v, sweep, region, true, coarse, dst);
+}
+
+mg_status_t mg_cuda_interpolate_smooth(const mg_view_t *v, const mg_sweep_t *sweep,
+                                       mg_region_t region, const mg_view_t *coarse, mg_vector_t src,
+                                       mg_interpolation_t kind) {
+  MG_TRY(check_steps(sweep));
+  const input_t input = mg_doubles(v->n, coarse->n) ? INPUT_FROM_HALVES : INPUT_FROM_PARENTS;
+  launch_t *const launch_patch =
+      launch_interpolated(form_of(sweep), sweep->n, v->alpha_varies, input);
+  for (int q = 0; q < v->n_patches; q++) {
+    job_t job = job_of(v, q, sweep);
+    const source_t source = {coarse, coarse->patch[q], src, kind};
+    job.parents = parents_of(v, q, coarse);
+    MG_TRY(launch_patch(v, job, sweep, region, &source));
+    MG_CUDA_LAUNCHED("interpolate_smooth");
+  }
+  return MG_OK;
+}

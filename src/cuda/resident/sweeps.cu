@@ -1,0 +1,176 @@
+/* Resident smooths of the 7-point operators: all steps in one launch, for levels that are too small
+ * to fill the GPU for longer than a launch takes.
+ *
+ * All blocks run at the same time, one per SM. Each owns a tile of the level
+ * (resident_tiles.h), loads its coefficients, f and x once, and performs all steps.
+ * Coefficients, f and the thread's values are in registers (resident/cells.h), the values of the
+ * tile in shared memory; betas of wide tiles too (resident/shared.h). After each step a block sends
+ * its new values next to other tiles to their mailboxes in L2 and waits for theirs
+ * (resident/mailboxes.h). A block barrier orders the steps within the tile. The launch also
+ * interpolates its first iterate and restricts the residual of its last one, or reduces it to a
+ * norm (resident/transfer.h), so a visit to a level is two launches.
+ *
+ * The smooth reads no ghosts and is in place or from zero. A block reads x of no other tile: the
+ * first iterate is sent like the result of a step. Levels reside only on GPUs with fused sweeps
+ * (limit_steps_per_pass in device/device_select.c).
+ *
+ * All blocks must run at the same time, and they do: there are at most as many as SMs, and
+ * - what runs before them ends without waiting for them, and leaves its SMs to them;
+ * - the next launch starts no block until each of them has called mg_cuda_wait_dependency, and so
+ *   occupies its SM;
+ * - nothing is on the second stream meanwhile: levels of one rank send no messages;
+ * - no other rank uses the device, and it does not run under MPS (mg_cuda_set_shared). Other
+ *   processes take turns with this one.
+ * A cooperative launch would also guarantee it, but takes 1 us longer.
+ *
+ * Results are bit-identical to those of single steps: same formulas, same order. Bytes per cell and
+ * smooth: 48; 1 more for an interpolated first iterate, and 1 for a restricted residual. */
+#include "cuda/resident/transfer.h"
+
+using namespace mg_resident;
+
+namespace {
+/* The first iterate. Its cells that other tiles read in the first step are message number `first`.
+ */
+template <typename C>
+__device__ __forceinline__ void begin(C &cells, coarse_tile_t<C> &tile, unsigned first) {
+  const job_t &job = cells.job;
+  load_first(cells, tile);
+#pragma unroll
+  for (int r = 0; r < C::ROWS && !cells.is_zero(); r++)
+#pragma unroll
+    for (int w = 0; w < C::WIDTH; w++)
+      cells.send(r, C::COLORED ? 1 : w, w, first, 0);
+  cells.share_values();
+  __syncthreads();
+}
+
+/* All steps; message number `first` is what the first step receives. */
+template <typename C> __device__ __forceinline__ void perform(C &cells, unsigned first) {
+  const job_t &job = cells.job;
+  const bool sends_last = job.use != RESIDUAL_UNUSED;
+  if constexpr (C::COLORED) { /* their number is even */
+    for (int q = 0; q < job.n; q += 2) {
+      cells.template relax<0>(first + (unsigned)q, q > 0 || !cells.is_zero(), true);
+      cells.template relax<1>(first + (unsigned)q + 1, true, q + 2 < job.n || sends_last);
+    }
+  } else {
+    for (int q = 0; q < job.n; q += 2) {
+      cells.template update<0>(q, first + (unsigned)q, q > 0 || !cells.is_zero(),
+                               q + 1 < job.n || sends_last);
+      if (q + 1 < job.n)
+        cells.template update<1>(q + 1, first + (unsigned)q + 1, true, q + 2 < job.n || sends_last);
+    }
+  }
+}
+
+/* All of a smooth. */
+template <typename C>
+__device__ __forceinline__ void smooth_tile(const job_t &job, typename C::block_t &shared) {
+  C cells(job, shared);
+  coarse_tile_t<C> coarse(cells);
+  mg_cuda_wait_dependency();
+  const unsigned first = first_number(job);
+  begin(cells, coarse, first);
+  perform(cells, first);
+  cells.store();
+  if (job.use != RESIDUAL_UNUSED) use_residual(cells, first + (unsigned)job.n);
+  store_last_number(job, first);
+}
+
+template <bool COLORED, bool VARIES, int ROWS>
+__global__ void __launch_bounds__(MG_RESIDENT_MAX_THREADS, 1)
+    resident_smooth(const MG_GRID_CONSTANT job_t job) {
+  __shared__ shared_t<COLORED, ROWS> shared;
+  smooth_tile<cells_t<COLORED, VARIES, ROWS>>(job, shared);
+}
+
+template <bool VARIES>
+__global__ void __launch_bounds__(MG_RESIDENT_WIDE_THREADS, 1)
+    resident_wide(const MG_GRID_CONSTANT job_t job) {
+  extern __shared__ double wide_memory[];
+  smooth_tile<cells_t<true, VARIES, MG_RESIDENT_WIDE_ROWS>>(
+      job, *(shared_t<true, MG_RESIDENT_WIDE_ROWS> *)wide_memory);
+}
+
+typedef void kernel_t(job_t);
+
+template <bool COLORED, bool VARIES> kernel_t *kernel_of_rows(int rows) {
+  return rows == 1 ? resident_smooth<COLORED, VARIES, 1> : resident_smooth<COLORED, VARIES, 2>;
+}
+
+kernel_t *wide_kernel_of(const mg_view_t *v) {
+  return v->alpha_varies ? resident_wide<true> : resident_wide<false>;
+}
+
+kernel_t *kernel_of(const mg_view_t *v, const mg_step_t *step, int rows) {
+  if (rows == MG_RESIDENT_WIDE_ROWS) return wide_kernel_of(v);
+  if (step->colored)
+    return v->alpha_varies ? kernel_of_rows<true, true>(rows) : kernel_of_rows<true, false>(rows);
+  return v->alpha_varies ? kernel_of_rows<false, true>(rows) : kernel_of_rows<false, false>(rows);
+}
+
+bool choose_tiles(const mg_view_t *v, mg_resident_tiles_t *tiles) {
+  return mg_resident_choose_tiles(v->n, usable_sms(), tiles);
+}
+
+/* Dynamic shared memory of a block. */
+size_t shared_bytes(const mg_resident_tiles_t *tiles) {
+  return mg_resident_tiles_are_wide(tiles) ? sizeof(shared_t<true, MG_RESIDENT_WIDE_ROWS>) : 0;
+}
+
+/* Whether the GPU has the shared memory of the kernel. */
+bool allow_shared(const mg_view_t *v, const mg_resident_tiles_t *tiles) {
+  if (!mg_resident_tiles_are_wide(tiles)) return true;
+  const cudaError_t error =
+      cudaFuncSetAttribute((const void *)wide_kernel_of(v),
+                           cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes(tiles));
+  (void)cudaGetLastError(); /* forget a failure */
+  return error == cudaSuccess;
+}
+
+job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
+  job_t job = {};
+  (smooth_t &)job = smooth_of(v, sweep, use);
+  if (!use->source) return job;
+  const mg_patch_t &p = use->source->patch[0];
+  job.u = p.vec[use->src];
+  job.u_jstride = p.jstride;
+  job.u_kstride = p.kstride;
+  job.kind = use->kind;
+  job.u_order = mg_wall_orders(use->source, use->kind == MG_INTERPOLATE_V2 ? 2 : 1).along[0];
+  return job;
+}
+} // namespace
+
+#ifndef MG_FLOAT /* both types of cells share the mailboxes */
+mg_status_t mg_cuda_resident_open(void) {
+  MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.mailboxes, sizeof *mg_cuda.mailboxes));
+  MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.mailboxes, 0, sizeof *mg_cuda.mailboxes, mg_cuda.stream));
+  return MG_OK;
+}
+
+void mg_cuda_resident_close(void) {
+  (void)cudaFree(mg_cuda.mailboxes);
+}
+#endif
+
+bool mg_cuda_can_reside(const mg_view_t *v, int n) {
+  mg_resident_tiles_t tiles;
+  return mg_traits_of(v->op)->points == 7 && may_reside(v, n) && choose_tiles(v, &tiles) &&
+         allow_shared(v, &tiles);
+}
+
+mg_status_t mg_cuda_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
+                                    const mg_resident_use_t *use) {
+  job_t job = job_of(v, sweep, use);
+  if (!choose_tiles(v, &job.tiles) ||
+      (mg_resident_tiles_are_wide(&job.tiles) && !sweep->step->colored))
+    return mg_error(MG_ERR_INTERNAL, "no tiles for a resident smooth");
+  mg_cuda_launch_dependent_shared(kernel_of(v, sweep->step, job.tiles.rows_per_thread),
+                                  dim3((unsigned)mg_resident_blocks(&job.tiles)),
+                                  dim3((unsigned)mg_resident_threads(&job.tiles)),
+                                  shared_bytes(&job.tiles), job);
+  MG_CUDA_LAUNCHED("smooth_resident");
+  return MG_OK;
+}

@@ -1,0 +1,217 @@
+/* One step of a smoother.
+ *
+ * Bytes per cell of the 7-point operators: GSRB and Jacobi 48, Chebyshev 56. Flops, with an fma
+ * counted as two: 31 per cell that GSRB changes, 35 per cell of the others. The diagonal is summed
+ * from the betas; fv4 reads it, which adds 8 bytes. One thread per cell in blocks of 32 x 8: the L1
+ * serves the neighbors in i and j, the L2 those in k. The kernels of fv4 are in fv4/.
+ *
+ * On large levels a thread of the 7-point operators has several cells stacked in k, so the values
+ * they share hit the L1. Time of all steps at 512^3 in an F-cycle on an H200, ms. A copy moves
+ * these bytes in 18.1 ms (GSRB) and 20.6 ms (Chebyshev):
+ *
+ *     cells per thread, blocks per SM       1, 6   2, 5   2, 4   3, 4   4, 3
+ *     GSRB                                  20.2   18.6   18.7   18.2   18.1
+ *     Chebyshev                             21.9   21.0   21.2   21.0   23.6
+ *
+ * Without streaming loads (stencil_load.h) Chebyshev takes 24.1 ms with one cell and 23.1 with two;
+ * GSRB is unchanged. Spilling a few bytes of registers costs 2 ms, hence the order of statements.
+ *
+ * Tried and slower:
+ *   - blocks of 32 x 4 x 2 and 32 x 4 x 4 threads, and of 32 x 4 (half the speed: the blocks are
+ *     too short-lived);
+ *   - slabs of 32, 64 and 128 rows, each through all planes, one after the other (GSRB: 2 to 5 %
+ *     faster with one cell per thread, no faster with several; Chebyshev: slower);
+ *   - issuing all loads of a thread's cells before its arithmetic (21.3);
+ *   - 1 / diagonal from memory (23.0 and 24.8 instead of 20.2 and 22.4). */
+#include "cuda/cells/stencil_load.h"
+#include "cuda/runtime/dependent_launch.h"
+#include "cuda/steps/smooth_cells.h"
+
+/* Cells per thread along k on large levels. */
+enum { COLORED_PLANES = 3, ALL_PLANES = 2 };
+
+/* Blocks of 256 threads per SM. */
+#define BLOCKS(planes) MG_CUDA_MIN_BLOCKS((planes) == 2 ? 5 : 4, 256)
+
+/** Whether no cell of this block is at a wall. The block has `width` cells along i and `planes`
+ *  cells per thread along k. */
+static __device__ __forceinline__ bool clear(const mg_patch_t &p, int width, int planes) {
+  const int n[3] = {width, (int)blockDim.y, (int)blockDim.z * planes};
+  const int first[3] = {(int)blockIdx.x * n[0], (int)blockIdx.y * n[1], (int)blockIdx.z * n[2]};
+  return mg_clear_of_walls(p, first, n);
+}
+
+/* In place: a thread updates the cell of the color in a pair. It reads the other color, which no
+ * thread writes. All but the values of x and f is loaded or computed while the previous sweep
+ * runs. */
+template <bool varies>
+static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
+    colored_7(mg_cuda_patch_t l, mg_update_t u) {
+  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z);
+  const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & 1;
+  const int i = 2 * (int)(blockIdx.x * blockDim.x + threadIdx.x) + phase;
+  if (i >= l.p.n[0] || j >= l.p.n[1] || k >= l.p.n[2]) {
+    mg_cuda_wait_dependency(); /* a level of one cell has none of the other color */
+    return;
+  }
+  const mg_row_t row = mg_row<varies>(&l, i, j, k);
+  mg_real_t d = MG_REAL(u.c2) * mg_row_dinv<false>(&l, row, i, j, k); /* off the path from x to x */
+  mg_real_t *x = mg_cell(&l.p, u.x, i, j, k);
+  const mg_real_t *f = mg_cell(&l.p, MG_F, i, j, k);
+  mg_places7_t places = mg_places7(&l, i, j, k);
+  mg_cuda_force(d);
+  mg_cuda_force(places);
+  mg_cuda_wait_dependency();
+  const mg_real_t right = *f;
+  const mg_values7_t near = mg_values7(places, x, l.order);
+  *x = mg_relax(near.c, mg_row_apply(&l, row, near), right, d, 1.0);
+}
+
+/* colored_7 for large levels: several cells per thread, stacked in k. */
+template <int planes, bool varies>
+static __global__ void __launch_bounds__(256, BLOCKS(planes))
+    colored_7_planes(mg_cuda_patch_t l, mg_update_t u) {
+  const int pair = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
+  const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & 1;
+  if (clear(l.p, 2 * (int)blockDim.x, planes)) {
+    mg_real_t *x = l.p.vec[u.x] + j * l.p.jstride + k * l.p.kstride;
+    mg_real_t value[planes];
+#pragma unroll
+    for (int q = 0; q < planes; q++) {
+      const mg_stencil_values_t near = mg_stencil_load<varies>(
+          &l, l.p.vec[u.x], MG_F,
+          2 * pair + (phase ^ (q & 1)) + j * l.p.jstride + (k + q) * l.p.kstride);
+      const mg_real_t ax = mg_stencil_apply(&l, near);
+      value[q] = mg_relax(near.x.c, ax, near.f, mg_stencil_dinv(&l, near), u.c2);
+    }
+#pragma unroll
+    for (int q = 0; q < planes; q++)
+      x[2 * pair + (phase ^ (q & 1)) + q * l.p.kstride] = value[q];
+    return;
+  }
+  for (int q = 0; q < planes; q++) {
+    const int i = 2 * pair + (phase ^ (q & 1));
+    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2]) mg_relax_cell<varies>(&l, u, i, j, k + q);
+  }
+}
+
+template <bool stored, bool varies>
+static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
+    all_7(mg_cuda_patch_t l, mg_update_t u) {
+  MG_CUDA_CELL(i, j, k, l.p.n);
+  const mg_row_t row = mg_row<varies>(&l, i, j, k);
+  mg_real_t d = mg_row_dinv<stored>(&l, row, i, j, k);
+  const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
+  mg_places7_t places = mg_places7(&l, i, j, k);
+  mg_cuda_force(d);
+  mg_cuda_force(places);
+  mg_cuda_wait_dependency();
+  const mg_real_t f = l.p.vec[MG_F][at],
+                  previous = u.previous < 0 ? MG_REAL(0.0) : l.p.vec[u.previous][at];
+  const mg_values7_t near = mg_values7(places, l.p.vec[u.x] + at, l.order);
+  l.p.vec[u.dst][at] = mg_update(near.c, previous, mg_row_apply(&l, row, near), f, d, u.c1, u.c2);
+}
+
+/* all_7 for large levels: several cells per thread, stacked in k. */
+template <bool stored, int planes, bool varies>
+static __global__ void __launch_bounds__(256, BLOCKS(planes))
+    all_7_planes(mg_cuda_patch_t l, mg_update_t u) {
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
+  if (clear(l.p, (int)blockDim.x, planes)) {
+    const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride, ks = l.p.kstride;
+    mg_real_t value[planes];
+#pragma unroll
+    for (int q = 0; q < planes; q++) {
+      const mg_real_t previous =
+          u.previous < 0 ? MG_REAL(0.0) : __ldcs(l.p.vec[u.previous] + at + q * ks);
+      const mg_stencil_values_t near = mg_stencil_load<varies>(&l, l.p.vec[u.x], MG_F, at + q * ks);
+      /* A x first: fewer values then occupy registers during the division. */
+      const mg_real_t ax = mg_stencil_apply(&l, near);
+      const mg_real_t d =
+          stored ? __ldcs(l.p.vec[MG_DINV] + at + q * ks) : mg_stencil_dinv(&l, near);
+      value[q] = mg_update(near.x.c, previous, ax, near.f, d, u.c1, u.c2);
+    }
+#pragma unroll
+    for (int q = 0; q < planes; q++)
+      l.p.vec[u.dst][at + q * ks] = value[q];
+    return;
+  }
+  for (int q = 0; q < planes; q++)
+    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
+      mg_update_cell<stored, varies>(&l, u, i, j, k + q);
+}
+
+/* First step from a zero guess, where A x is zero too. Cells outside the color become zero. */
+template <bool stored, bool varies>
+static __global__ void __launch_bounds__(256) first(mg_cuda_patch_t l, mg_update_t u) {
+  MG_CUDA_CELL(i, j, k, l.p.n);
+  const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
+  const int phase = ((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & u.mask;
+  mg_real_t d = phase == 0 ? mg_smooth_dinv<stored, varies>(&l, i, j, k) : MG_REAL(0.0);
+  mg_cuda_force(d);
+  mg_cuda_wait_dependency();
+  l.p.vec[u.dst][at] = phase == 0 ? mg_relax(0.0, 0.0, l.p.vec[MG_F][at], d, u.c2) : MG_REAL(0.0);
+}
+
+typedef void (*kernel_t)(mg_cuda_patch_t l, mg_update_t u);
+
+/* A kernel, and the cells of a thread along i and k. */
+struct choice_t {
+  kernel_t kernel;
+  int width, planes;
+};
+
+template <bool stored, bool varies>
+static choice_t choose_kernel(const mg_cuda_patch_t &l, mg_update_form_t form) {
+  if (form == MG_UPDATE_FIRST) return {first<stored, varies>, 1, 1};
+  const bool colored = form == MG_UPDATE_COLORED, large = mg_is_large(l.p);
+  if (colored && large) return {colored_7_planes<COLORED_PLANES, varies>, 2, COLORED_PLANES};
+  if (colored) return {colored_7<varies>, 2, 1};
+  if (large) return {all_7_planes<stored, ALL_PLANES, varies>, 1, ALL_PLANES};
+  return {all_7<stored, varies>, 1, 1};
+}
+
+void mg_cuda_smooth_patch(const mg_cuda_patch_t &l, const mg_update_t &u, bool stored) {
+  const int *n = l.p.n;
+  const choice_t c = l.v.alpha_varies ? (stored ? choose_kernel<true, true>(l, u.form)
+                                                : choose_kernel<false, true>(l, u.form))
+                                      : (stored ? choose_kernel<true, false>(l, u.form)
+                                                : choose_kernel<false, false>(l, u.form));
+  const dim3 grid = mg_cuda_grid((n[0] + c.width - 1) / c.width, n[1],
+                                 (n[2] + c.planes - 1) / c.planes, mg_smooth_block);
+  /* Kernels for large levels do not wait for their dependency. */
+  if (c.planes > 1)
+    c.kernel<<<grid, mg_smooth_block, 0, mg_cuda.stream>>>(l, u);
+  else
+    mg_cuda_launch_dependent(c.kernel, grid, mg_smooth_block, l, u);
+}
+
+/* One step of a 7-point operator, or the first step from zero of any operator. */
+static mg_status_t smooth_step(const mg_view_t *v, const mg_sweep_t *sweep) {
+  const mg_update_t u = mg_update_of(sweep);
+  for (int q = 0; q < v->n_patches; q++) {
+    mg_cuda_smooth_patch(mg_cuda_patch(v, q), u,
+                         sweep->step->l1 || !mg_traits_of(v->op)->sums_diagonal);
+    MG_CUDA_LAUNCHED("smooth");
+  }
+  return MG_OK;
+}
+
+bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host) {
+  const bool fv4 = mg_traits_of(v->op)->points == 25;
+  if (n > 1) return fv4 ? mg_cuda_fv4_fused_overlaps(v, host) : mg_cuda_fused_overlaps(v, n, host);
+  return fv4 ? mg_cuda_fv4_sweep_overlaps(v, host) : mg_cuda_step_overlaps(v, host);
+}
+
+mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
+  const bool fv4 = mg_traits_of(v->op)->points == 25;
+  if (sweep->n > 1 && fv4) return mg_cuda_fv4_smooth_fused(v, sweep, region);
+  if (sweep->n > 1) return mg_cuda_smooth_fused(v, sweep, region, false, NULL, MG_NO_VECTOR);
+  if (fv4 && sweep->x >= 0) return mg_cuda_fv4_smooth(v, sweep, region);
+  return region == MG_REGION_ALL ? smooth_step(v, sweep) : mg_cuda_smooth_region(v, sweep, region);
+}

@@ -1,0 +1,38 @@
+# shellcheck shell=bash disable=SC2154
+# includes: scripts/check-includes.sh accepts a tree of a few files, and reports each include that its rules forbid.
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+mkdir -p "$dir/scripts/plots" "$dir/docs" "$dir/lab"
+for file in scripts/check-includes.sh scripts/plots/architecture.py docs/architecture.md docs/architecture.svg; do
+  cp "$abs_top_srcdir/$file" "$dir/$file"
+done
+for header in cuda/cuda cuda/cells/stencil cuda/fused/launch cuda/fv4/job cuda/runtime/tma level/level plan/plan; do
+  mkdir -p "$dir/src/${header%/*}"
+  echo "int $RANDOM;" >"$dir/src/$header.h"
+done
+
+# included FILE HEADER WHY: a file of src/ that includes the header is accepted, or reported in one line with WHY.
+included() {
+  local text="#include \"$2\"" found=0
+  [[ $2 == */* ]] || text="#include <$2>"
+  echo "$text" >"$dir/src/$1"
+  [[ -z $3 ]] || found=1
+  exits "$found" bash "$dir/scripts/check-includes.sh"
+  ((found == 0)) || diff - "$dir/out" <<<"src/$1:1: includes $2$3" >"$dir/why" || complain "$1: $(cat "$dir/why")"
+  rm "$dir/src/$1"
+}
+
+included level/new.c plan/plan.h ''
+included plan/new.c level/level.h ': src/plan/ is below src/level/'
+included plan/new.c plan/none.h ', which does not exist; name it relative to src/ or to the top folder'
+included plan/new.c mpi.h ', which is allowed only in src/comm/comm_mpi.c'
+
+# Rooms of src/cuda/ include cuda.h, runtime/ and cells/, never each other.
+for header in cuda runtime/tma cells/stencil fv4/job; do
+  included cuda/fv4/new.cu "cuda/$header.h" ''
+  included cuda/table.cu "cuda/$header.h" ''
+done
+included cuda/fv4/new.cu cuda/fused/launch.h ': src/cuda/fv4/ must not depend on src/cuda/fused/'
+included cuda/cells/new.h cuda/fv4/job.h ': src/cuda/cells/ is below src/cuda/fv4/'
+included cuda/runtime/new.h cuda/cells/stencil.h ': src/cuda/runtime/ is below src/cuda/cells/'
+
+finish
