@@ -33,9 +33,7 @@ static mg_cuboid_t read_part_of(const hpgmg_solver_t *s, int field, int box) {
   const bool periodic = mg_params_is_periodic(&s->params, field);
   const int32_t last = s->plan.level[0].layout.n[field];
   for (int side = 0; side < 2; side++) {
-    const bool closed = s->params.wall[field][side] == MG_WALL_NEUMANN &&
-                        !mg_is_robin(&s->params.condition[field][side]);
-    const bool unread = periodic ? side == 1 : closed;
+    const bool unread = periodic ? side == 1 : mg_gives_flux(&s->params.side[field][side]);
     const bool has = side == 0 ? part.lo[field] == 0 : part.lo[field] + part.n[field] == last + 1;
     if (!unread || !has || part.n[field] == 0) continue;
     part.n[field]--;

@@ -124,7 +124,7 @@ mg_status_t mg_api_set_sides(hpgmg_solver_t *s, const hpgmg_sides_t *sides) {
   s->usable = false;
   MG_TRY(mg_comm_agree_or_end(set_sides(s, sides, given)));
   for (int n = 0; n < 6; n++)
-    s->h->params.side_varies[n / 2][n % 2] |= given[n / 2][n % 2];
+    s->h->params.side[n / 2][n % 2].varies |= given[n / 2][n % 2];
   MG_TRY(mg_comm_agree_or_end(mg_reference_choose(s->h)));
   s->usable = true;
   return MG_OK;

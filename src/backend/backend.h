@@ -349,7 +349,7 @@ typedef struct mg_backend {
    *  (mg_wall_share). Betas have no factors yet.
    *  @param[in] width   of the cells next to the wall
    *  @param[in] values  values of the condition, in these cells; MG_NO_VECTOR: condition->value */
-  mg_status_t (*set_wall)(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
+  mg_status_t (*set_wall)(const mg_view_t *v, int d, int side, const mg_side_t *condition,
                           double width, mg_vector_t values);
   /** Copy n + 1 factors for each direction of the level.
    *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */

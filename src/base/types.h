@@ -3,6 +3,7 @@
 #define MG_TYPES_H
 
 #include "base/operators.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 /** a alpha u - b div(beta grad u) = f; alpha is 1 unless read from a file. */
@@ -10,9 +11,6 @@ typedef enum {
   MG_EQUATION_POISSON,  /**< a = 0, b = 1 */
   MG_EQUATION_HELMHOLTZ /**< a = 1, b = 1 */
 } mg_equation_t;
-
-/** PERIODIC: in all directions. Otherwise some sides are walls. */
-typedef enum { MG_BOUNDARY_WALLS, MG_BOUNDARY_PERIODIC } mg_boundary_t;
 
 /** Kind of a side of the domain or of a patch; see formulas/walls.h. One byte, because kernels take
  *  all sides as arguments. */
@@ -23,12 +21,14 @@ enum {
   MG_WALL_NEUMANN    /**< no flux through the wall; 7-point operators only */
 };
 
-/** Condition on a side of the domain that is not periodic: a u + b beta du/dn = value, where a is
- *  `u`, b is `flux` and n is the outward normal. Dirichlet: b = 0; Neumann: a = 0; Robin: both are
- *  positive, and the side is a Neumann wall whose cells have another alpha. */
+/** A side of the domain. On a wall: u u + flux beta du/dn = value, with the outward normal n.
+ *  Dirichlet: flux = 0; Neumann: u = 0; Robin: both are positive, and the side is a Neumann wall
+ *  whose cells have another alpha. Periodic: MG_WALL_NONE, and all numbers are 0. */
 typedef struct {
   double u, flux, value;
-} mg_condition_t;
+  mg_wall_t wall;
+  bool varies; /**< the value differs from face to face: it is from a file or a library's caller */
+} mg_side_t;
 
 typedef enum {
   MG_SMOOTHER_GSRB,      /**< red-black Gauss-Seidel */

@@ -149,7 +149,7 @@ void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j
 
 /* The entries of the backend table, one file each. */
 mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables);
-mg_status_t mg_cpu_set_wall(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
+mg_status_t mg_cpu_set_wall(const mg_view_t *v, int d, int side, const mg_side_t *condition,
                             double width, mg_vector_t values);
 mg_status_t mg_cpu_prepare_factors(const mg_view_t *v, const double *const factor[3],
                                    mg_factors_t **out);

@@ -79,8 +79,8 @@ mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
   return MG_OK;
 }
 
-static void set_wall(const mg_view_t *v, const mg_patch_t *p, int d, int side,
-                     mg_condition_t condition, double width, mg_vector_t values) {
+static void set_wall(const mg_view_t *v, const mg_patch_t *p, int d, int side, mg_side_t condition,
+                     double width, mg_vector_t values) {
   const int order = mg_wall_order(v, mg_operator_order(v), d);
   int n[3] = {p->n[0], p->n[1], p->n[2]}, at[3], face[3];
   n[d] = 1;
@@ -101,7 +101,7 @@ static void set_wall(const mg_view_t *v, const mg_patch_t *p, int d, int side,
       }
 }
 
-mg_status_t mg_cpu_set_wall(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
+mg_status_t mg_cpu_set_wall(const mg_view_t *v, int d, int side, const mg_side_t *condition,
                             double width, mg_vector_t values) {
   for (int q = 0; q < v->n_patches; q++)
     if (v->patch[q].wall[d][side] != MG_WALL_NONE)

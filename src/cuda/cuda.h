@@ -225,7 +225,7 @@ mg_status_t mg_cuda_add_times(const mg_view_t *v, mg_vector_t x, const double *v
 mg_status_t mg_cuda_event_record(void);
 mg_status_t mg_cuda_event_wait(void);
 mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);
-mg_status_t mg_cuda_set_wall(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
+mg_status_t mg_cuda_set_wall(const mg_view_t *v, int d, int side, const mg_side_t *condition,
                              double width, mg_vector_t values);
 mg_status_t mg_cuda_prepare_factors(const mg_view_t *v, const double *const factor[3],
                                     mg_factors_t **out);

@@ -74,7 +74,7 @@ typedef struct {
  *  @param[in] order   of the wall formula
  *  @param[in] h       width of the cell normal to the wall
  *  @param[in] beta    of the face, before Neumann walls are closed */
-MG_INLINE mg_wall_share_t mg_wall_share(const mg_condition_t *c, int order, double h, double beta) {
+MG_INLINE mg_wall_share_t mg_wall_share(const mg_side_t *c, int order, double h, double beta) {
   mg_wall_share_t s = {0.0, 0.0};
   if (c->u == 0.0) {
     s.f = c->value / h;

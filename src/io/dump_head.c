@@ -187,7 +187,7 @@ static void put_checksums(writer_t *w, const mg_params_t *p, bool is_even) {
   for (int d = 0; d < 3; d++)
     for (int side = 0; side < 2 && mg_dump_wants_sides(p); side++) {
       const size_t length = strlen(list);
-      if (!p->side_varies[d][side]) continue;
+      if (!p->side[d][side].varies) continue;
       snprintf(list + length, sizeof list - length, " %s", mg_input_wall_path(d, side) + 1);
     }
   text(w, ours, MG_SUMS_LIST, list);

@@ -33,7 +33,7 @@ bool mg_dump_wants_wall(const mg_params_t *p, mg_field_t field) {
 bool mg_dump_wants_sides(const mg_params_t *p) {
   bool any = false;
   for (int d = 0; d < 3; d++)
-    any = any || p->side_varies[d][0] || p->side_varies[d][1];
+    any = any || p->side[d][0].varies || p->side[d][1].varies;
   return any && mg_dump_wants_level(p, 0) && mg_dump_wants(p, MG_FIELD_F);
 }
 

@@ -162,7 +162,7 @@ static mg_status_t run_walls(mg_hierarchy_t *h, mg_h5_t *file, bool write) {
     if (mg_dump_wants_wall(p, (mg_field_t)(MG_FIELD_BETA_I + d)))
       status = run_wall(h, file, d, write, &wall, &stored);
     for (int side = 0; side < 2 && status == MG_OK && mg_dump_wants_sides(p); side++)
-      if (p->side_varies[d][side]) status = run_side(h, file, d, side, write, &wall, &stored);
+      if (p->side[d][side].varies) status = run_side(h, file, d, side, write, &wall, &stored);
   }
   free(faces);
   free(sums);

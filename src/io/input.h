@@ -67,8 +67,10 @@ typedef struct {
   bool has_origin;
 } mg_input_grid_t;
 
-/** Bit of /boundary in mg_input_t.held and .unused; those of fields are 1 << mg_input_field_t. */
-#define MG_INPUT_BOUNDARY (1u << MG_N_INPUTS)
+/** Bits of mg_input_t.held and .unused: 1 << mg_input_field_t, and one for each side in /boundary.
+ */
+#define MG_INPUT_SIDE(d, side) (1u << (MG_N_INPUTS + 2 * (d) + (side)))
+#define MG_INPUT_BOUNDARY      (63u << MG_N_INPUTS)
 
 /** Contents of the files of --coefficients and --rhs. */
 typedef struct {
@@ -76,7 +78,6 @@ typedef struct {
   mg_input_grid_t grid;
   mg_input_place_t place[MG_N_INPUTS];
   bool has_checksums[2]; /**< --coefficients, --rhs: of all that is read from the file */
-  bool wall[3][2];       /**< sides whose conditions have values in the --rhs file */
   int64_t checksum;      /**< of all loaded values */
   double beta[2];        /**< smallest and largest beta; 0 if none was loaded */
   unsigned held[2];      /**< what the files of --coefficients and --rhs hold: bits */
@@ -108,9 +109,9 @@ MG_MUST_CHECK mg_status_t mg_input_check_size(const mg_params_t *params, const m
 /** Path of a side's values in the --rhs file. */
 const char *mg_input_wall_path(int d, int side);
 
-/** Set input->wall. On the calling rank only. */
+/** Check the values of sides in the --rhs file. On the calling rank only. */
 MG_MUST_CHECK mg_status_t mg_input_find_walls(mg_h5_t *file, const mg_sums_list_t *list,
-                                              const mg_params_t *params, mg_input_t *input);
+                                              const mg_params_t *params, const mg_input_t *input);
 
 /** Callback `load_wall` of a problem's source (problem.h), with the input as its data. The values
  *  count towards `checksum`. */

@@ -249,8 +249,7 @@ static mg_status_t read_walls(field_t *f, int d) {
 static mg_status_t read_faces(field_t *f, int d) {
   f->direction = d;
   for (int side = 0; side < 2; side++)
-    f->closed[side] = f->h->level[0].store.view.side[d][side] == MG_WALL_NEUMANN &&
-                      !mg_is_robin(&f->h->params.condition[d][side]);
+    f->closed[side] = mg_gives_flux(&f->h->params.side[d][side]);
   memset(f->wall, 0, (size_t)f->faces * sizeof *f->wall);
   for (int round = 0; round < mg_slabs_rounds(f->slabs); round++) {
     mg_slab_t slab;
@@ -459,12 +458,11 @@ static uint64_t checksum_of_problem(const mg_params_t *p, const mg_input_t *inpu
     value[n++] = input->grid.h[d];
     value[n++] = input->grid.length[d];
     for (int side = 0; side < 2; side++) {
-      const mg_condition_t *c = &p->condition[d][side];
-      const bool used = !mg_params_is_periodic(p, d);
-      value[n++] = p->wall[d][side];
-      value[n++] = used ? c->u : 0.0;
-      value[n++] = used ? c->flux : 0.0;
-      value[n++] = used ? c->value : 0.0;
+      const mg_side_t *c = &p->side[d][side];
+      value[n++] = c->wall;
+      value[n++] = c->u;
+      value[n++] = c->flux;
+      value[n++] = c->value;
     }
   }
   uint64_t sum = mg_checksum_doubles(value, n, UINT64_C(1) << 31);

@@ -141,7 +141,7 @@ static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source,
     for (int side = 0; side < 2; side++) {
       bool there;
       MG_TRY(mg_h5_exists(file, mg_input_wall_path(d, side), &there));
-      if (there) input->held[is_rhs] |= MG_INPUT_BOUNDARY;
+      if (there) input->held[is_rhs] |= MG_INPUT_SIDE(d, side);
     }
   if (input->n[0] == 0) return MG_OK;
   MG_TRY(mg_input_find_grid(&in, points, input));
@@ -188,13 +188,6 @@ static mg_status_t look_into(const mg_input_source_t *source, const mg_params_t 
   mg_status_t status = find_fields(file, source, params, input);
   if (status == MG_OK) status = check_fields(file, source, input);
   return mg_status_worst(status, mg_h5_close(file));
-}
-
-bool mg_input_has_walls(const mg_input_t *input) {
-  bool any = false;
-  for (int d = 0; d < 3; d++)
-    any = any || input->wall[d][0] || input->wall[d][1];
-  return any;
 }
 
 /* --- fields of the other option -------------------------------------------------------- */
@@ -272,7 +265,8 @@ static mg_status_t share_axes(mg_input_t *input) {
 static mg_status_t check_options(const mg_params_t *params, const mg_input_t *input) {
   const double *stretch = params->stretch;
   const bool has_axes = input->grid.length[0] > 0.0, has_cells = mg_params_has_cells(params);
-  const char *option = (has_axes || mg_input_has_walls(input)) && !has_cells      ? "LOG2_BOX_DIM"
+  const char *option = (has_axes || input->held[1] & MG_INPUT_BOUNDARY) && !has_cells
+                           ? "LOG2_BOX_DIM"
                        : !has_axes                                                ? NULL
                        : stretch[0] > 0.0 || stretch[1] > 0.0 || stretch[2] > 0.0 ? "--stretch"
                        : params->spacing[0] > 0.0                                 ? "--spacing"
@@ -289,7 +283,8 @@ mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input) {
   MG_TRY(MG_ON_ROOT(mg_input_look(params, input)));
   MG_TRY(mg_comm_broadcast(mg_comm_world(), input, sizeof *input));
   MG_TRY(share_axes(input));
-  memcpy(params->side_varies, input->wall, sizeof params->side_varies);
+  for (int side = 0; side < 6; side++)
+    params->side[side / 2][side % 2].varies = input->held[1] & MG_INPUT_SIDE(side / 2, side % 2);
   MG_TRY(check_options(params, input));
   MG_TRY(mg_input_check_domain(params, input));
   memcpy(params->origin, input->grid.origin, sizeof params->origin);

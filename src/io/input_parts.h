@@ -47,7 +47,4 @@ static inline bool mg_input_states_widths(const mg_input_grid_t *grid) {
 /** Are the widths those of the unit cube, as far as files state them? */
 bool mg_input_is_unit_cube(const mg_input_t *input);
 
-/** Do sides have values in the --rhs file? */
-bool mg_input_has_walls(const mg_input_t *input);
-
 #endif

@@ -13,7 +13,8 @@ static bool fits_boxes(const mg_params_t *params, const mg_input_t *input) {
                           params->stretch[2] > 0.0;
   mg_plan_nearest_sizes(input->n[0], &below, &above);
   return !mg_params_has_cells(params) && !has_domain && !mg_params_has_wall_values(params) &&
-         !mg_input_has_walls(input) && mg_input_is_unit_cube(input) && below == input->n[0];
+         !(input->held[1] & MG_INPUT_BOUNDARY) && mg_input_is_unit_cube(input) &&
+         below == input->n[0];
 }
 
 /* A grid that is no cube of boxes. */

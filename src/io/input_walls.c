@@ -19,7 +19,7 @@ const char *mg_input_wall_path(int d, int side) {
 }
 
 static mg_status_t find(mg_h5_t *file, const mg_sums_list_t *list, const mg_params_t *params, int d,
-                        int side, mg_input_t *input) {
+                        int side, const mg_input_t *input) {
   const char *name = mg_input_wall_path(d, side);
   char sums[MG_H5_NAME_MAX];
   mg_h5_look_t look;
@@ -40,17 +40,16 @@ static mg_status_t find(mg_h5_t *file, const mg_sums_list_t *list, const mg_para
     return mg_error(MG_ERR_USAGE,
                     "--rhs=%s has %s, but the side is periodic; choose another --boundary",
                     params->rhs, name);
-  if (params->condition[d][side].value != 0.0)
+  if (params->side[d][side].value != 0.0)
     return mg_error(MG_ERR_USAGE,
                     "--boundary has the value %g for a side whose values --rhs=%s has in %s; drop "
                     "one of them",
-                    params->condition[d][side].value, params->rhs, name);
-  input->wall[d][side] = true;
+                    params->side[d][side].value, params->rhs, name);
   return MG_OK;
 }
 
 mg_status_t mg_input_find_walls(mg_h5_t *file, const mg_sums_list_t *list,
-                                const mg_params_t *params, mg_input_t *input) {
+                                const mg_params_t *params, const mg_input_t *input) {
   for (int d = 0; d < 3; d++)
     for (int side = 0; side < 2; side++)
       MG_TRY(find(file, list, params, d, side, input));

@@ -160,7 +160,7 @@ static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_level_plan_t *plan
                  .ghost_layers = layers,
                  .wall_layers = wall_layers,
                  .op = h->params.op,
-                 .periodic = h->params.boundary == MG_BOUNDARY_PERIODIC,
+                 .periodic = mg_params_is_all_periodic(&h->params),
                  .alpha_varies = h->params.alpha_varies,
                  .a = h->params.equation == MG_EQUATION_HELMHOLTZ ? 1.0 : 0.0,
                  .b_h2 = layout->general ? 1.0 / (plan->h[0] * plan->h[0]) : n * n};
@@ -168,8 +168,9 @@ static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_level_plan_t *plan
     v.n[d] = layout->n[d];
     v.single[d] = layout->single[d];
     v.h[d] = plan->h[d];
+    for (int side = 0; side < 2; side++)
+      v.side[d][side] = h->params.side[d][side].wall;
   }
-  if (!v.periodic) memcpy(v.side, h->params.wall, sizeof v.side); /* else MG_WALL_NONE */
   return v;
 }
 

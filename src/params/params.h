@@ -27,22 +27,18 @@ typedef struct {
 
   mg_operator_t op;
   mg_equation_t equation;
-  bool alpha_varies;      /**< not an option: set if the --coefficients file has an alpha */
-  bool has_arrays;        /**< not an option: a library's caller gives beta, alpha and f */
-  mg_boundary_t boundary; /**< not an option: follows from `wall` */
-  int32_t boxes[3];       /**< not an option: boxes of the finest grid in i, j, k; 0: a cube */
-  int32_t cells[3];       /**< cells of the finest grid in i, j, k; 0: a cube of boxes */
-  double spacing[3];      /**< widths of a cell, if given with --spacing; otherwise 0 */
-  double length[3];       /**< of the domain in each direction; used with `cells` */
-  double origin[3];       /**< not an option: position of the domain's low corner, by files */
-  double stretch[3];      /**< B of axes stretched by tanh (--stretch); 0: not */
-  double mean;            /**< of u, if the problem determines u only up to a constant */
-  const double *face[3];  /**< not an option: positions of the faces of a stretched axis, one more
-                             than cells; NULL: cells of equal width */
-  mg_wall_t wall[3][2];   /**< kind of the domain's low and high side of each direction */
-  mg_condition_t condition[3][2]; /**< on these sides; not used if periodic */
-  bool side_varies[3][2]; /**< not an option: the condition's value differs from face to face, and
-                             comes from the --rhs file */
+  bool alpha_varies;     /**< not an option: set if the --coefficients file has an alpha */
+  bool has_arrays;       /**< not an option: a library's caller gives beta, alpha and f */
+  int32_t boxes[3];      /**< not an option: boxes of the finest grid in i, j, k; 0: a cube */
+  int32_t cells[3];      /**< cells of the finest grid in i, j, k; 0: a cube of boxes */
+  double spacing[3];     /**< widths of a cell, if given with --spacing; otherwise 0 */
+  double length[3];      /**< of the domain in each direction; used with `cells` */
+  double origin[3];      /**< not an option: position of the domain's low corner, by files */
+  double stretch[3];     /**< B of axes stretched by tanh (--stretch); 0: not */
+  double mean;           /**< of u, if the problem determines u only up to a constant */
+  const double *face[3]; /**< not an option: positions of the faces of a stretched axis, one more
+                            than cells; NULL: cells of equal width */
+  mg_side_t side[3][2];  /**< low and high side of the domain in each direction */
   mg_smoother_t smoother;
   int smooths;  /**< sweeps before and after each correction (see --help for the unit) */
   int degree;   /**< degree of the Chebyshev polynomial */
@@ -174,13 +170,25 @@ MG_MUST_CHECK mg_status_t mg_params_parse_deck(const char *text, int64_t length,
 
 /** Is the domain periodic in direction d? */
 static inline bool mg_params_is_periodic(const mg_params_t *params, int d) {
-  return params->boundary == MG_BOUNDARY_PERIODIC || params->wall[d][0] == MG_WALL_NONE;
+  return params->side[d][0].wall == MG_WALL_NONE;
+}
+
+/** Number of the domain's sides of a kind; MG_WALL_NONE: periodic. */
+static inline int mg_params_count_sides(const mg_params_t *params, mg_wall_t kind) {
+  int n = 0;
+  for (int d = 0; d < 3; d++)
+    n += (params->side[d][0].wall == kind) + (params->side[d][1].wall == kind);
+  return n;
+}
+
+/** Is the domain periodic in all directions? */
+static inline bool mg_params_is_all_periodic(const mg_params_t *params) {
+  return mg_params_count_sides(params, MG_WALL_NONE) == 6;
 }
 
 /** Is the domain periodic in some direction? Then some ghosts are copies of cells on any ranks. */
 static inline bool mg_params_is_periodic_anywhere(const mg_params_t *params) {
-  return mg_params_is_periodic(params, 0) || mg_params_is_periodic(params, 1) ||
-         mg_params_is_periodic(params, 2);
+  return mg_params_count_sides(params, MG_WALL_NONE) > 0;
 }
 
 /** Does --cells set the grid, instead of LOG2_BOX_DIM and BOXES_PER_RANK? */
@@ -189,27 +197,28 @@ static inline bool mg_params_has_cells(const mg_params_t *params) {
 }
 
 /** Is the condition on a side Robin's? */
-static inline bool mg_is_robin(const mg_condition_t *c) {
-  return c->u > 0.0 && c->flux > 0.0;
+static inline bool mg_is_robin(const mg_side_t *side) {
+  return side->u > 0.0 && side->flux > 0.0;
+}
+
+/** Is the flux through a side given, so that nothing reads its betas? */
+static inline bool mg_gives_flux(const mg_side_t *side) {
+  return side->u == 0.0 && side->flux > 0.0;
 }
 
 /** Is a side's condition not u = 0, no flux or periodic? */
 static inline bool mg_params_has_wall_values(const mg_params_t *params) {
   bool any = false;
-  for (int d = 0; d < 3; d++)
-    for (int side = 0; side < 2; side++)
-      any = any || mg_is_robin(&params->condition[d][side]) || params->side_varies[d][side] ||
-            params->condition[d][side].value != 0.0;
+  for (const mg_side_t *side = params->side[0]; side < params->side[3]; side++)
+    any = any || mg_is_robin(side) || side->varies || side->value != 0.0;
   return any;
 }
 
 /** Does a side, by Dirichlet's or Robin's condition, determine u without alpha? */
 static inline bool mg_params_has_fixing_side(const mg_params_t *params) {
   bool fixed = false;
-  for (int d = 0; d < 3; d++)
-    for (int side = 0; side < 2; side++)
-      fixed = fixed || params->wall[d][side] == MG_WALL_DIRICHLET ||
-              mg_is_robin(&params->condition[d][side]);
+  for (const mg_side_t *side = params->side[0]; side < params->side[3]; side++)
+    fixed = fixed || side->u > 0.0;
   return fixed;
 }
 

@@ -135,29 +135,22 @@ static void set_lengths(mg_params_t *params) {
                                                : params->cells[d] / (double)params->cells[0];
 }
 
-static bool has_robin_wall(const mg_params_t *params) {
-  for (int d = 0; d < 3; d++)
-    if (mg_is_robin(&params->condition[d][0]) || mg_is_robin(&params->condition[d][1])) return true;
-  return false;
-}
-
 void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
   if (source[MG_OPT_SMOOTHS] == MG_FROM_DEFAULT) params->smooths = default_smooths(params);
   if (source[MG_OPT_OMEGA] == MG_FROM_DEFAULT) params->omega = default_omega(params);
   if (source[MG_OPT_DEGREE] == MG_FROM_DEFAULT) params->degree = default_degree(params);
   if (source[MG_OPT_DEVICE_ID] == MG_FROM_DEFAULT) params->device_id = -1;
   if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = params->rtol > 0 ? 20 : 1;
-  params->boundary = MG_BOUNDARY_PERIODIC;
-  for (int d = 0; d < 3; d++)
-    if (params->wall[d][0] != MG_WALL_NONE) params->boundary = MG_BOUNDARY_WALLS;
   if (mg_params_solves_once(params)) set_defaults_of_one_solve(params, source);
   if (params->health[0] != '\0' && source[MG_OPT_MIN_TIME] == MG_FROM_DEFAULT)
     params->min_time = 15;
   if (mg_params_has_cells(params) && source[MG_OPT_LENGTHS] == MG_FROM_DEFAULT) set_lengths(params);
   /* The volume of a cell that is not a whole one is in its alpha. Robin's condition is a part of
    * alpha. */
-  params->alpha_varies = mg_params_has_cells(params) &&
-                         (params->equation == MG_EQUATION_HELMHOLTZ || has_robin_wall(params));
+  params->alpha_varies = mg_params_has_cells(params) && params->equation == MG_EQUATION_HELMHOLTZ;
+  for (const mg_side_t *side = params->side[0]; side < params->side[3]; side++)
+    params->alpha_varies =
+        params->alpha_varies || (mg_params_has_cells(params) && mg_is_robin(side));
 }
 
 /* Did the user request an effect? A flag set to "no" does not. */

@@ -6,40 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words of --boundary, and kinds of walls. */
-enum { DIRICHLET_WORD, NEUMANN_WORD, PERIODIC_WORD, ROBIN_WORD };
+/* A word of --boundary: the side, and the numbers that may follow. */
+typedef struct {
+  mg_side_t side;
+  int least, most;
+  const char *problem; /* of other numbers */
+} word_t;
 
-static mg_wall_t wall_of(int word) {
-  return word == PERIODIC_WORD    ? MG_WALL_NONE
-         : word == DIRICHLET_WORD ? MG_WALL_DIRICHLET
-                                  : MG_WALL_NEUMANN;
-}
-static int word_of(mg_wall_t wall) {
-  return wall == MG_WALL_NONE      ? PERIODIC_WORD
-         : wall == MG_WALL_NEUMANN ? NEUMANN_WORD
-                                   : DIRICHLET_WORD;
-}
+/* In the order of params_table.c. */
+static const word_t words[] = {
+    {{.u = 1.0, .wall = MG_WALL_DIRICHLET}, 0, 1, "more than one number"},
+    {{.flux = 1.0, .wall = MG_WALL_NEUMANN}, 0, 1, "more than one number"},
+    {{.wall = MG_WALL_NONE}, 0, 0, "a number after periodic"},
+    {{.wall = MG_WALL_NEUMANN}, 2, 3, "robin:A:B needs A > 0 and B > 0"}};
+enum { ROBIN_WORD = 3 };
 
-static bool read_condition(const mg_option_t *option, int word, const double number[3], int n,
-                           mg_condition_t *condition, char *why, int why_size) {
-  *condition = (mg_condition_t){0};
-  if (word == PERIODIC_WORD && n > 0)
-    return mg_option_refuse(option, "a number after periodic", why, why_size);
-  if (word == ROBIN_WORD && (n < 2 || !(number[0] > 0.0) || !(number[1] > 0.0)))
-    return mg_option_refuse(option, "robin:A:B needs A > 0 and B > 0", why, why_size);
-  if (word != ROBIN_WORD && n > 1)
-    return mg_option_refuse(option, "more than one number", why, why_size);
-  condition->u = word == DIRICHLET_WORD ? 1.0 : word == ROBIN_WORD ? number[0] : 0.0;
-  condition->flux = word == NEUMANN_WORD ? 1.0 : word == ROBIN_WORD ? number[1] : 0.0;
-  condition->value = word == ROBIN_WORD ? (n == 3 ? number[2] : 0.0) : n == 1 ? number[0] : 0.0;
-  return true;
+static int word_of(const mg_side_t *side) {
+  int word = 0;
+  while (words[word].side.wall != side->wall)
+    word++;
+  return mg_is_robin(side) ? ROBIN_WORD : word;
 }
 
 /* Read one side: a word and up to three numbers, separated by colons. */
-static bool read_side(const mg_option_t *option, const char *text, mg_wall_t *wall,
-                      mg_condition_t *condition, char *why, int why_size) {
+static bool read_side(const mg_option_t *option, const char *text, mg_side_t *side, char *why,
+                      int why_size) {
   char part[128];
-  double number[3];
+  double number[3] = {0};
   int word, n = 0;
   snprintf(part, sizeof part, "%s", text);
   for (char *at = strchr(part, ':'), *next; at; at = next) {
@@ -56,38 +49,36 @@ static bool read_side(const mg_option_t *option, const char *text, mg_wall_t *wa
     n++;
   }
   if (!mg_option_read_word(option, part, &word, why, why_size)) return false;
-  *wall = wall_of(word);
-  return read_condition(option, word, number, n, condition, why, why_size);
+  memcpy(side, &words[word].side, sizeof *side); /* padding too: ranks compare bytes */
+  side->value = number[word == ROBIN_WORD ? 2 : 0];
+  if (word == ROBIN_WORD) side->u = number[0], side->flux = number[1];
+  const bool valid = n >= words[word].least && n <= words[word].most &&
+                     (word != ROBIN_WORD || (side->u > 0.0 && side->flux > 0.0));
+  return valid || mg_option_refuse(option, words[word].problem, why, why_size);
 }
 
 /* One word for all sides, one per direction, or one per side. */
-bool mg_sides_read(const mg_option_t *option, const char *text, mg_sides_t *sides, char *why,
+bool mg_sides_read(const mg_option_t *option, const char *text, mg_side_t sides[3][2], char *why,
                    int why_size) {
   static const char *const names[] = {"x-low", "x-high", "y-low", "y-high", "z-low", "z-high"};
-  mg_wall_t wall[6];
-  mg_condition_t condition[6];
+  mg_side_t *side = sides[0];
   int n = 0;
   for (const char *at = text;; at++) {
     char part[128];
     const size_t length = strcspn(at, ",");
     snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part - 1), at);
     if (n == 6) return mg_option_refuse(option, "more than six words", why, why_size);
-    if (!read_side(option, part, &wall[n], &condition[n], why, why_size)) return false;
-    n++;
+    if (!read_side(option, part, &side[n++], why, why_size)) return false;
     at += length;
     if (*at == '\0') break;
   }
   if (n != 1 && n != 3 && n != 6) return mg_option_refuse(option, "2, 4 or 5 words", why, why_size);
-  for (int side = 0; side < 6; side++) {
-    sides->wall[side / 2][side % 2] = wall[side * n / 6];
-    sides->condition[side / 2][side % 2] = condition[side * n / 6];
-  }
-  for (int side = 0; side < 6; side++) {
-    if (sides->wall[side / 2][side % 2] != MG_WALL_NONE ||
-        sides->wall[side / 2][1 - side % 2] == MG_WALL_NONE)
-      continue;
-    snprintf(why, (size_t)why_size, "%s is periodic, but %s is not; set both to periodic",
-             names[side], names[side ^ 1]);
+  for (int s = 5; s >= 0; s--)
+    memmove(&side[s], &side[s * n / 6], sizeof *side);
+  for (int s = 0; s < 6; s++) {
+    if (side[s].wall != MG_WALL_NONE || side[s ^ 1].wall == MG_WALL_NONE) continue;
+    snprintf(why, (size_t)why_size, "%s is periodic, but %s is not; set both to periodic", names[s],
+             names[s ^ 1]);
     return false;
   }
   return true;
@@ -104,29 +95,28 @@ static void append_number(char *text, int text_size, double number) {
   mg_option_format_double(number, text + strlen(text), text_size - (int)strlen(text));
 }
 
-static void format_side(const mg_option_t *option, mg_wall_t wall, const mg_condition_t *condition,
-                        char *text, int text_size) {
-  const bool robin = condition->u > 0.0 && condition->flux > 0.0;
-  append(text, text_size, option->words[robin ? ROBIN_WORD : word_of(wall)]);
-  if (robin) append_number(text, text_size, condition->u);
-  if (robin) append_number(text, text_size, condition->flux);
-  if (condition->value != 0.0) append_number(text, text_size, condition->value);
+static void format_side(const mg_option_t *option, const mg_side_t *side, char *text,
+                        int text_size) {
+  append(text, text_size, option->words[word_of(side)]);
+  if (mg_is_robin(side)) append_number(text, text_size, side->u);
+  if (mg_is_robin(side)) append_number(text, text_size, side->flux);
+  if (side->value != 0.0) append_number(text, text_size, side->value);
+}
+
+static bool same(const mg_side_t *a, const mg_side_t *b) {
+  return a->wall == b->wall && a->u == b->u && a->flux == b->flux && a->value == b->value;
 }
 
 /* As few words as possible. */
-void mg_sides_format(const mg_option_t *option, const mg_sides_t *sides, char *text,
+void mg_sides_format(const mg_option_t *option, const mg_side_t sides[3][2], char *text,
                      int text_size) {
-  const mg_wall_t *wall = sides->wall[0];
-  const mg_condition_t *condition = sides->condition[0];
-  bool pairs = true, same = true;
-  for (int s = 0; s < 6; s++) {
-    pairs = pairs && wall[s] == wall[s ^ 1] &&
-            memcmp(&condition[s], &condition[s ^ 1], sizeof *condition) == 0;
-    same = same && wall[s] == wall[0] && memcmp(&condition[s], condition, sizeof *condition) == 0;
-  }
-  for (int s = 0; s < 6; s += same ? 6 : pairs ? 2 : 1) {
+  const mg_side_t *side = sides[0];
+  int step = 6;
+  for (int s = 0; s < 6; s++)
+    step = !same(&side[s], &side[s ^ 1]) ? 1 : step == 6 && !same(&side[s], side) ? 2 : step;
+  for (int s = 0; s < 6; s += step) {
     if (s > 0) append(text, text_size, ",");
-    format_side(option, wall[s], &condition[s], text, text_size);
+    format_side(option, &side[s], text, text_size);
   }
 }
 

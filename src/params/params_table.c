@@ -158,7 +158,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .in_dump = true,
     .help = "poisson: -div(beta grad u) = f; helmholtz: u - div(beta grad u) = f."},
   [MG_OPT_BOUNDARY] = {
-    .name = "boundary", IN(PROBLEM), SIDES(wall, boundary_words), .value = "dirichlet",
+    .name = "boundary", IN(PROBLEM), SIDES(side, boundary_words), .value = "dirichlet",
     .in_dump = true,
     .help = "Boundary conditions: one word for all sides, three for x, y and z, or six for x-low, "
             "x-high, y-low, y-high, z-low and z-high, separated by commas. dirichlet: u = 0, or "

@@ -79,7 +79,7 @@ typedef enum {
   MG_KIND_FLAG,      /**< bool */
   MG_KIND_VERBOSITY, /**< a flag that sets an int to `min`; two flags share the int */
   MG_KIND_SET,       /**< comma-separated `words`, or all; unsigned, one bit per word */
-  MG_KIND_SIDES,     /**< 1, 3 or 6 `words`: mg_wall_t[3][2]; the last word is periodic */
+  MG_KIND_SIDES,     /**< 1, 3 or 6 `words`: mg_side_t[3][2]; the last word is periodic */
   MG_KIND_CELLS,     /**< "NXxNYxNZ": int32_t[3]; unset: zeros */
   MG_KIND_REALS,     /**< "X,Y,Z": double[3]; unset: zeros */
   MG_KIND_STRETCH,   /**< "x:tanh:B,...", for some of x, y, z: double[3]; unset: zeros */

@@ -256,7 +256,7 @@ typedef union {
   double real;
   bool on;
   unsigned bits;
-  mg_sides_t sides;
+  mg_side_t sides[3][2];
   int32_t cells[3];
   double reals[3];
 } value_t;
@@ -273,7 +273,7 @@ static const size_t size_of[] = {[MG_KIND_WORD] = sizeof(int),
                                  [MG_KIND_STRETCH] = sizeof(double[3]),
                                  [MG_KIND_PATH] = MG_PATH_MAX,
                                  [MG_KIND_PAIRS] = MG_PATH_MAX,
-                                 [MG_KIND_SIDES] = sizeof(mg_wall_t[3][2])};
+                                 [MG_KIND_SIDES] = sizeof(mg_side_t[3][2])};
 
 /* Read a value of a kind with a size. */
 static bool read_value(const mg_option_t *option, const char *text, value_t *v, char *why,
@@ -294,7 +294,7 @@ static bool read_value(const mg_option_t *option, const char *text, value_t *v, 
   case MG_KIND_SET:
     return read_set(option, text, &v->bits, why, why_size);
   case MG_KIND_SIDES:
-    return mg_sides_read(option, text, &v->sides, why, why_size);
+    return mg_sides_read(option, text, v->sides, why, why_size);
   case MG_KIND_CELLS:
   case MG_KIND_REALS:
     return read_three(option, text, v->cells, v->reals, why, why_size);
@@ -317,8 +317,6 @@ bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *par
   if (!read_value(option, text, &v, why, why_size)) return false;
   if (option->kind == MG_KIND_VERBOSITY)
     return set_verbosity(option, v.on, &params->verbosity, why, why_size);
-  if (option->kind == MG_KIND_SIDES)
-    memcpy(params->condition, v.sides.condition, sizeof params->condition);
   memcpy(field, &v, size_of[option->kind]);
   return true;
 }
@@ -352,8 +350,7 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
     mg_option_format_double(v.real, text, text_size);
     return true;
   case MG_KIND_SIDES:
-    memcpy(v.sides.condition, params->condition, sizeof params->condition);
-    mg_sides_format(option, &v.sides, text, text_size);
+    mg_sides_format(option, v.sides, text, text_size);
     return true;
   case MG_KIND_CELLS:
     if (v.cells[0] == 0) return false;

@@ -24,16 +24,11 @@ void mg_option_unset(const mg_option_t *option, mg_params_t *params);
 bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char *text,
                       int text_size);
 
-/** Kinds and conditions of all sides: a value of --boundary. */
-typedef struct {
-  mg_wall_t wall[3][2];
-  mg_condition_t condition[3][2];
-} mg_sides_t;
-
 /** The parts of mg_option_set and mg_option_format for --boundary. */
-MG_MUST_CHECK bool mg_sides_read(const mg_option_t *option, const char *text, mg_sides_t *sides,
+MG_MUST_CHECK bool mg_sides_read(const mg_option_t *option, const char *text, mg_side_t sides[3][2],
                                  char *why, int why_size);
-void mg_sides_format(const mg_option_t *option, const mg_sides_t *sides, char *text, int text_size);
+void mg_sides_format(const mg_option_t *option, const mg_side_t sides[3][2], char *text,
+                     int text_size);
 
 /** Explain why a value is not allowed, and what is.
  *  @return false */

@@ -1,5 +1,4 @@
 #include "plan/plan.h"
-#include "formulas/walls.h"
 #include "plan/coarsen.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,10 +137,6 @@ static int64_t largest_boxes_per_rank(int log2_box_dim, int64_t boxes_per_rank, 
   return good;
 }
 
-bool mg_plan_has_dirichlet_wall(const mg_params_t *params) {
-  return params->boundary != MG_BOUNDARY_PERIODIC && mg_has_wall(params->wall, MG_WALL_DIRICHLET);
-}
-
 /* Boxes of the finest grid: as many per side as fit, or those of the parameters. */
 static void choose_boxes(const mg_params_t *params, int64_t ranks, int32_t boxes[3]) {
   const int32_t m = mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks);
@@ -209,9 +204,8 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
         (long long)largest_boxes_per_rank(params->log2_box_dim, params->boxes_per_rank, ranks));
     return MG_ERR_USAGE;
   }
-  const bool mixed =
-      params->boundary == MG_BOUNDARY_WALLS && mg_has_wall(params->wall, MG_WALL_NONE);
-  if (!t->mixed_sides && (mixed || mg_has_wall(params->wall, MG_WALL_NEUMANN))) {
+  const int dirichlet = mg_params_count_sides(params, MG_WALL_DIRICHLET);
+  if (!t->mixed_sides && dirichlet < 6 && !mg_params_is_all_periodic(params)) {
     snprintf(message, (size_t)message_size,
              "--operator=%s requires --boundary=dirichlet or periodic on all sides; use fv2 or 7pt",
              mg_operator_name(params->op));
@@ -223,7 +217,7 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
              mg_operator_name(params->op));
     return MG_ERR_USAGE;
   }
-  int smallest = mg_plan_has_dirichlet_wall(params) ? 1 : 2;
+  int smallest = dirichlet > 0 ? 1 : 2; /* A of a single cell without u on a wall could be 0 */
   if (params->coarsest > smallest) smallest = params->coarsest;
 
   plan->radius = t->radius;

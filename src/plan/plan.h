@@ -156,9 +156,6 @@ double mg_plan_position(const mg_level_plan_t *level, const mg_params_t *params,
 /** Whether all cells of level l have the widths h. */
 bool mg_plan_is_even(const mg_level_plan_t *level, const mg_params_t *params, int l);
 
-/** True if u is given on a wall. Otherwise A of a single cell could be 0. */
-bool mg_plan_has_dirichlet_wall(const mg_params_t *params);
-
 /** Set the properties of the levels that follow from their layouts and places: vectors, ghost
  *  layers, fused and resident sweeps, and with --precision=mixed the outer levels. mg_plan_build
  *  and mg_plan_coarse_part call it. */

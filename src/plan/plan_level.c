@@ -115,7 +115,8 @@ static unsigned vectors_of_start(const mg_params_t *params, int l) {
 static bool writes_u_once(const mg_plan_t *plan, const mg_params_t *params) {
   const mg_level_plan_t *finest = &plan->level[0];
   const bool can_defer = places[finest->place].guesses && mg_has_path(params->op, MG_PATH_GUESS) &&
-                         finest->layout.n_ranks == 1 && mg_plan_has_dirichlet_wall(params) &&
+                         finest->layout.n_ranks == 1 &&
+                         mg_params_count_sides(params, MG_WALL_DIRICHLET) > 0 &&
                          !mg_params_is_periodic_anywhere(params) && plan->n_outer > 1;
   return can_defer && params->cycle == MG_CYCLE_F && params->rtol == 0.0 && !params->restart[0];
 }

@@ -12,7 +12,8 @@ mg_params_t mg_trial_params(const mg_params_t *params) {
   trial.rtol = 0.0;
   trial.max_cycles = 1;
   trial.krylov = MG_KRYLOV_NONE;
-  memset(trial.side_varies, 0, sizeof trial.side_varies); /* the built-in problem */
+  for (int side = 0; side < 6; side++)
+    trial.side[side / 2][side % 2].varies = false; /* the built-in problem */
   return trial;
 }
 

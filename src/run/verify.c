@@ -84,7 +84,7 @@ static double diagonal_error(const double amplitude[64], double x) {
 }
 
 double mg_verify_expected_error(const mg_params_t *params, int n) {
-  const double known = mg_traits_of(params->op)->error[params->boundary == MG_BOUNDARY_PERIODIC];
+  const double known = mg_traits_of(params->op)->error[mg_params_is_all_periodic(params)];
   if (known > 0.0) return known / n / n;
   double amplitude[64], moduli = 0.0, peak = 0.0;
   for (int i = 0; i < 64; i++) {
@@ -102,7 +102,7 @@ double mg_verify_expected_error(const mg_params_t *params, int n) {
  * 0.052 with walls and 0.013 to 0.026 periodic, where |u| is smaller; for 27pt, up to 128^3, at
  * most 0.112 and 0.048. They grow slowly with n, as a maximum over more cells does. */
 double mg_verify_attainable_rtol(const mg_params_t *params, int n) {
-  const bool periodic = params->boundary == MG_BOUNDARY_PERIODIC;
+  const bool periodic = mg_params_is_all_periodic(params);
   if (mg_params_solves_once(params)) return DBL_EPSILON;
   return mg_traits_of(params->op)->rounding[periodic] * DBL_EPSILON * n * n;
 }
@@ -238,8 +238,7 @@ static void check_rounding(const mg_params_t *params, mg_result_t *result) {
 
 /* True if the expected errors are known: all sides are Dirichlet walls, or all are periodic. */
 static bool has_known_errors(const mg_params_t *params) {
-  return params->boundary == MG_BOUNDARY_PERIODIC ||
-         !(mg_has_wall(params->wall, MG_WALL_NEUMANN) || mg_has_wall(params->wall, MG_WALL_NONE));
+  return mg_params_is_all_periodic(params) || mg_params_count_sides(params, MG_WALL_DIRICHLET) == 6;
 }
 
 void mg_verify(const mg_params_t *params, mg_result_t *result) {

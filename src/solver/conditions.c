@@ -3,7 +3,7 @@
 #include "level/ops.h"
 #include "level/wall_faces.h"
 
-static mg_status_t add_side(mg_hierarchy_t *h, int d, int side, const mg_condition_t *condition,
+static mg_status_t add_side(mg_hierarchy_t *h, int d, int side, const mg_side_t *condition,
                             bool with_alpha, mg_vector_t values) {
   const mg_level_t *level = &h->level[0];
   const int32_t at = side == 0 ? 0 : level->plan->layout.n[d] - 1;
@@ -16,9 +16,8 @@ static mg_status_t add_side(mg_hierarchy_t *h, int d, int side, const mg_conditi
 
 static mg_status_t add_condition(mg_hierarchy_t *h, mg_wall_loader_t *load, void *data, int d,
                                  int side, bool with_alpha) {
-  const mg_condition_t *condition = &h->params.condition[d][side];
-  if (!h->params.side_varies[d][side])
-    return add_side(h, d, side, condition, with_alpha, MG_NO_VECTOR);
+  const mg_side_t *condition = &h->params.side[d][side];
+  if (!condition->varies) return add_side(h, d, side, condition, with_alpha, MG_NO_VECTOR);
   if (load) MG_TRY(load(data, h, d, side));
   if (load) MG_TRY(mg_wall_values_save(h, d, side));
   if (!load) MG_TRY(mg_wall_values_put(h, d, side));
@@ -38,7 +37,7 @@ mg_status_t mg_conditions_add(mg_hierarchy_t *h, mg_wall_loader_t *load, void *d
 static mg_status_t add_to_alpha(mg_hierarchy_t *h) {
   for (int d = 0; d < 3; d++)
     for (int side = 0; side < 2 && !mg_params_is_periodic(&h->params, d); side++) {
-      mg_condition_t condition = h->params.condition[d][side];
+      mg_side_t condition = h->params.side[d][side];
       condition.value = 0.0;
       MG_TRY(add_side(h, d, side, &condition, true, MG_NO_VECTOR));
     }
@@ -77,7 +76,7 @@ static mg_status_t open_faces(mg_hierarchy_t *h, int d) {
   const mg_vector_t beta = MG_BETA_I + (mg_vector_t)d;
   MG_TRY(mg_wall_betas_lay_aside(h));
   for (int side = 0; side < 2; side++) {
-    if (!mg_is_robin(&h->params.condition[d][side])) continue;
+    if (!mg_is_robin(&h->params.side[d][side])) continue;
     MG_TRY(mg_fill(level, MG_TMP, 0.0));
     MG_TRY(mg_wall_betas_put_into(h, d, side, MG_TMP));
     MG_TRY(mg_metric_apply_as(h, 0, MG_TMP, beta));

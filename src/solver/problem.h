@@ -26,7 +26,7 @@ MG_MUST_CHECK mg_status_t mg_problem_set(mg_hierarchy_t *h);
  *  every rank after the built-in ones are set. It may change MG_ALPHA (if alpha varies), the face
  *  betas of cells and the faces that close patches, and MG_F; all without the factors of
  *  level/metric.h. `load_wall` sets MG_U of the cells next to a side to the values of the side's
- *  condition, if params->side_varies says so. */
+ *  condition, if params->side[d][side].varies. */
 typedef struct {
   mg_status_t (*load)(void *data, mg_hierarchy_t *h);
   void *data;

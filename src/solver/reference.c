@@ -36,14 +36,12 @@ static mg_status_t range_of_values(mg_hierarchy_t *h, int d, int side, range_t *
 
 /* Extend the range by u on a side. */
 static mg_status_t add_side(mg_hierarchy_t *h, int d, int side, range_t *range) {
-  const mg_condition_t *c = &h->params.condition[d][side];
-  const bool robin = mg_is_robin(c);
+  const mg_side_t *c = &h->params.side[d][side];
   range_t of_side = {c->value, c->value};
-  if (!robin && h->params.wall[d][side] != MG_WALL_DIRICHLET) return MG_OK;
-  if (h->params.side_varies[d][side]) MG_TRY(range_of_values(h, d, side, &of_side));
-  const double factor = robin ? c->u : 1.0;
-  range->low = fmin(range->low, of_side.low / factor);
-  range->high = fmax(range->high, of_side.high / factor);
+  if (!(c->u > 0.0)) return MG_OK;
+  if (c->varies) MG_TRY(range_of_values(h, d, side, &of_side));
+  range->low = fmin(range->low, of_side.low / c->u);
+  range->high = fmax(range->high, of_side.high / c->u);
   return MG_OK;
 }
 

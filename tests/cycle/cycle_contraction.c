@@ -242,7 +242,7 @@ static void test_factor(mg_hierarchy_t *h) {
   if (n > 32 && h->params.device == MG_DEVICE_GUARD) return;
   /* The CPU has one of the boundaries on the largest grid. */
   const int pair = (int)h->params.op + (int)h->params.smoother;
-  const bool periodic = h->params.boundary == MG_BOUNDARY_PERIODIC;
+  const bool periodic = mg_params_is_all_periodic(&h->params);
   if (n > 32 && h->params.device == MG_DEVICE_CPU && (pair % 2 == 1) != periodic) return;
   const double factor = worst_factor(h), two_grid = known_factor(&h->params);
   const bool first = n == 16;

@@ -49,7 +49,7 @@ static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
 static mg_status_t set_problem(const mg_view_t *v, const mg_tables_t *tables) {
   GUARDED(v, mg_cpu_set_problem(&opened, tables));
 }
-static mg_status_t set_wall(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
+static mg_status_t set_wall(const mg_view_t *v, int d, int side, const mg_side_t *condition,
                             double width, mg_vector_t values) {
   GUARDED(v, mg_cpu_set_wall(&opened, d, side, condition, width, values));
 }

@@ -28,9 +28,10 @@ bool fixture_threads(int n) {
 
 static void set_walls(mg_params_t *params, const char *kinds) {
   for (int side = 0; side < 6; side++)
-    params->wall[side / 2][side % 2] = kinds[side] == 'n'   ? MG_WALL_NEUMANN
-                                       : kinds[side] == 'p' ? MG_WALL_NONE
-                                                            : MG_WALL_DIRICHLET;
+    params->side[side / 2][side % 2] =
+        kinds[side] == 'n'   ? (mg_side_t){.flux = 1.0, .wall = MG_WALL_NEUMANN}
+        : kinds[side] == 'p' ? (mg_side_t){.wall = MG_WALL_NONE}
+                             : (mg_side_t){.u = 1.0, .wall = MG_WALL_DIRICHLET};
 }
 
 /* Boxes in each direction from "3x2x5", instead of a cube. */
@@ -99,7 +100,7 @@ static void interpolate_ghosts(const mg_params_t *params, int n, mg_level_plan_t
   level->ghost_layers = layers;
   if (level[1].ghost_layers >= coarse) return;
   level[1].ghost_layers = coarse;
-  if (params->boundary == MG_BOUNDARY_PERIODIC) level[1].wall_layers = coarse;
+  if (mg_params_is_all_periodic(params)) level[1].wall_layers = coarse;
 }
 
 /* Let passes of a CPU compute ghosts on levels of any size. */

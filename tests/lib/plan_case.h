@@ -16,6 +16,16 @@ static inline void set_size(int log2_box_dim, int64_t boxes_per_rank) {
   params.boxes_per_rank = boxes_per_rank;
 }
 
+/* Walls on all sides, or none. */
+typedef enum { WALLS, PERIODIC } boundary_t;
+
+static inline void set_boundary(boundary_t boundary) {
+  mg_side_t side = {.u = 1.0, .wall = MG_WALL_DIRICHLET};
+  if (boundary == PERIODIC) side = (mg_side_t){.wall = MG_WALL_NONE};
+  for (int s = 0; s < 6; s++)
+    params.side[s / 2][s % 2] = side;
+}
+
 /* Build over old contents, which must not affect the result. */
 static inline mg_status_t build(int64_t ranks) {
   memset(&plan, 0xa5, sizeof plan);

@@ -204,9 +204,9 @@ static void test_solves(void) {
 static void test_fv4(void) {
   set_size(4, 1);
   params.op = MG_OPERATOR_FV4;
-  params.wall[2][1] = MG_WALL_NEUMANN;
+  params.side[2][1].wall = MG_WALL_NEUMANN;
   CHECK_INT(build(1), MG_ERR_USAGE);
-  params.wall[2][0] = params.wall[2][1] = MG_WALL_NONE;
+  params.side[2][0].wall = params.side[2][1].wall = MG_WALL_NONE;
   CHECK_INT(build(1), MG_ERR_USAGE);
 }
 

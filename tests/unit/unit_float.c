@@ -9,6 +9,8 @@
 #include "tests/lib/test.h"
 #include <float.h>
 
+typedef enum { WALLS, PERIODIC } boundary_t;
+
 enum { DIM = 16, LAYERS = 2, ROW = 32, PLANE = ROW * (DIM + 2 * LAYERS) };
 enum { VECTOR = PLANE * (DIM + 2 * LAYERS), ORIGIN = ROW + LAYERS * (1 + ROW + PLANE) };
 enum { VALUES = ORIGIN + MG_N_VECTORS * VECTOR };
@@ -45,11 +47,10 @@ static ptrdiff_t offset(const int at[3]) {
   return at[0] + at[1] * ROW + at[2] * PLANE;
 }
 
-static mg_patch_t patch_of(const level_t *l, int dim, mg_boundary_t boundary) {
+static mg_patch_t patch_of(const level_t *l, int dim, boundary_t boundary) {
   mg_patch_t p = {.n = {dim, dim, dim}, .jstride = ROW, .kstride = PLANE};
   for (int d = 0; d < 3; d++)
-    p.wall[d][0] = p.wall[d][1] =
-        boundary == MG_BOUNDARY_PERIODIC ? MG_WALL_NONE : MG_WALL_DIRICHLET;
+    p.wall[d][0] = p.wall[d][1] = boundary == PERIODIC ? MG_WALL_NONE : MG_WALL_DIRICHLET;
   for (int vec = 0; vec < MG_N_VECTORS; vec++)
     p.vec[vec] = (mg_real_t *)(void *)((char *)l->memory +
                                        (ORIGIN + vec * VECTOR) * l->backend->value_bytes);
@@ -73,7 +74,7 @@ static mg_view_t view_of(mg_patch_t *p, mg_operator_t op, bool varies) {
   return v;
 }
 
-static void level_create(const mg_backend_t *backend, mg_operator_t op, mg_boundary_t boundary,
+static void level_create(const mg_backend_t *backend, mg_operator_t op, boundary_t boundary,
                          bool varies, level_t *l) {
   *l = (level_t){.backend = backend};
   l->memory = calloc(VALUES, (size_t)backend->value_bytes);
@@ -126,7 +127,7 @@ static double row_size(mg_operator_t op) {
   return (op == MG_OPERATOR_FV4 ? 1000.0 : 30.0) * 1.5 * b_h2;
 }
 
-static void test_operator(mg_operator_t op, mg_boundary_t boundary, bool varies) {
+static void test_operator(mg_operator_t op, boundary_t boundary, bool varies) {
   const mg_step_t relax = {.colored = true, .c2 = 1.0}, all = {.c1 = 0.3, .c2 = 0.7};
   const double size = row_size(op), flops = 40;
   level_t d, f;
@@ -166,8 +167,8 @@ static void test_operator(mg_operator_t op, mg_boundary_t boundary, bool varies)
 static void test_sums(void) {
   level_t d, f;
   mg_sum_t sum[2] = {{{0}}, {{0}}};
-  level_create(&mg_backend_cpu, MG_OPERATOR_FV2, MG_BOUNDARY_PERIODIC, false, &d);
-  level_create(&mg_backend_cpu_float, MG_OPERATOR_FV2, MG_BOUNDARY_PERIODIC, false, &f);
+  level_create(&mg_backend_cpu, MG_OPERATOR_FV2, PERIODIC, false, &d);
+  level_create(&mg_backend_cpu_float, MG_OPERATOR_FV2, PERIODIC, false, &f);
   fill_both(&d, &f);
   BOTH(dot, &l->view, MG_U, MG_F, &sum[l == &f]);
   CHECK(mg_sum_value(&sum[0]) == mg_sum_value(&sum[1]) && mg_sum_value(&sum[0]) != 0.0);
@@ -178,7 +179,7 @@ static void test_sums(void) {
 }
 
 /* Between double and float cells: each value is rounded once, as (float) rounds. */
-static void test_between(mg_boundary_t boundary, double scale) {
+static void test_between(boundary_t boundary, double scale) {
   level_t d, f;
   double norm, want;
   level_create(&mg_backend_cpu, MG_OPERATOR_FV4, boundary, false, &d);
@@ -217,11 +218,11 @@ static void test_between(mg_boundary_t boundary, double scale) {
 
 int main(void) {
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
-    for (int boundary = MG_BOUNDARY_WALLS; boundary <= MG_BOUNDARY_PERIODIC; boundary++)
+    for (int boundary = WALLS; boundary <= PERIODIC; boundary++)
       for (int varies = 0; varies < 2; varies++)
         test_operator(op, boundary, varies);
   test_sums();
-  test_between(MG_BOUNDARY_WALLS, 1.0);
-  test_between(MG_BOUNDARY_PERIODIC, 3.0);
+  test_between(WALLS, 1.0);
+  test_between(PERIODIC, 3.0);
   return TEST_RESULT();
 }

@@ -32,7 +32,7 @@ static void test_defaults(void) {
   CHECK_INT(params.boxes_per_rank, 8);
   CHECK_INT(params.op, MG_OPERATOR_FV2);
   CHECK_INT(params.equation, MG_EQUATION_POISSON);
-  CHECK_INT(params.boundary, MG_BOUNDARY_WALLS);
+  CHECK_INT(mg_params_count_sides(&params, MG_WALL_DIRICHLET), 6);
   CHECK_INT(params.smoother, MG_SMOOTHER_GSRB);
   CHECK_INT(params.bottom, MG_BOTTOM_BICGSTAB);
   CHECK_INT(params.cycle, MG_CYCLE_F);

@@ -8,8 +8,8 @@ static void check_sides(const char *words, const char *kinds, const char *shorte
       ['d'] = MG_WALL_DIRICHLET, ['n'] = MG_WALL_NEUMANN, ['p'] = MG_WALL_NONE};
   expect_ok(textf("7 8 --boundary=%s", words));
   for (int side = 0; side < 6; side++)
-    CHECK_INT(params.wall[side / 2][side % 2], wall[(int)kinds[side]]);
-  CHECK_INT(params.boundary, strcmp(kinds, "pppppp") ? MG_BOUNDARY_WALLS : MG_BOUNDARY_PERIODIC);
+    CHECK_INT(params.side[side / 2][side % 2].wall, wall[(int)kinds[side]]);
+  CHECK_INT(mg_params_is_all_periodic(&params), strcmp(kinds, "pppppp") == 0);
   CHECK_STRING(mg_boundary_text(&params).text, shortest);
 }
 
@@ -17,16 +17,16 @@ static void check_sides(const char *words, const char *kinds, const char *shorte
 static void test_conditions(void) {
   static const char text[] =
       "dirichlet:1.5,neumann:-2,robin:1:2,robin:0.5:1e-3:7,neumann,dirichlet";
-  static const mg_condition_t wanted[6] = {{1, 0, 1.5},    {0, 1, -2}, {1, 2, 0},
-                                           {0.5, 1e-3, 7}, {0, 1, 0},  {1, 0, 0}};
+  static const double wanted[6][3] = {{1, 0, 1.5},    {0, 1, -2}, {1, 2, 0},
+                                      {0.5, 1e-3, 7}, {0, 1, 0},  {1, 0, 0}};
   expect_ok(textf("--cells=8x8x8 --boundary=%s", text));
   for (int side = 0; side < 6; side++) {
-    const mg_condition_t *c = &params.condition[side / 2][side % 2];
-    CHECK(c->u == wanted[side].u && c->flux == wanted[side].flux && c->value == wanted[side].value);
+    const mg_side_t *c = &params.side[side / 2][side % 2];
+    CHECK(c->u == wanted[side][0] && c->flux == wanted[side][1] && c->value == wanted[side][2]);
     CHECK_INT(mg_is_robin(c), side == 2 || side == 3);
   }
-  CHECK_INT(params.wall[0][0], MG_WALL_DIRICHLET);
-  CHECK_INT(params.wall[1][0], MG_WALL_NEUMANN);
+  CHECK_INT(params.side[0][0].wall, MG_WALL_DIRICHLET);
+  CHECK_INT(params.side[1][0].wall, MG_WALL_NEUMANN);
   CHECK(params.alpha_varies);
   CHECK(mg_params_has_wall_values(&params));
   CHECK_STRING(mg_boundary_text(&params).text,

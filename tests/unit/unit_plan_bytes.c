@@ -13,10 +13,10 @@ typedef struct {
   int64_t boxes_per_rank, ranks;
 } run_t;
 
-static void build_for(mg_operator_t op, mg_boundary_t boundary, run_t run) {
+static void build_for(mg_operator_t op, boundary_t boundary, run_t run) {
   set_size(run.log2_box_dim, run.boxes_per_rank);
   params.op = op;
-  params.boundary = boundary;
+  set_boundary(boundary);
   CHECK_INT(build(run.ranks), MG_OK);
 }
 
@@ -51,7 +51,7 @@ static void test_against_allocation(void) {
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
     for (int boxes = 1; boxes <= 27; boxes += 13)
       for (int d = 0; d < 3; d++) {
-        build_for((mg_operator_t)op, MG_BOUNDARY_PERIODIC, (run_t){4, boxes, 1});
+        build_for((mg_operator_t)op, PERIODIC, (run_t){4, boxes, 1});
         params.device = devices[d];
         params.memory = memories[d];
         params.krylov = d == 0 ? MG_KRYLOV_CG : MG_KRYLOV_NONE;
@@ -84,7 +84,7 @@ static void test_mixed(void) {
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
     for (int smoother = MG_SMOOTHER_GSRB; smoother <= MG_SMOOTHER_L1JACOBI; smoother++)
       for (int d = 0; d < 2; d++) {
-        build_for((mg_operator_t)op, MG_BOUNDARY_WALLS, (run_t){5, 8, 1});
+        build_for((mg_operator_t)op, WALLS, (run_t){5, 8, 1});
         params.precision = MG_CLASS_MIXED;
         params.smoother = (mg_smoother_t)smoother;
         params.device = devices[d];
@@ -120,7 +120,7 @@ static void test_mixed(void) {
 typedef struct {
   mg_device_t device;
   mg_operator_t op;
-  mg_boundary_t boundary;
+  boundary_t boundary;
   mg_cycle_t cycle;
   double rtol;
   int64_t ranks;
@@ -148,7 +148,7 @@ static void test_sharing(void) {
       {MG_DEVICE_CPU, .ranks = 1},
       {MG_DEVICE_CUDA_SIMPLE, .ranks = 1},
       {MG_DEVICE_CUDA, .ranks = 1, .op = MG_OPERATOR_FV4},
-      {MG_DEVICE_CUDA, .ranks = 1, .boundary = MG_BOUNDARY_PERIODIC},
+      {MG_DEVICE_CUDA, .ranks = 1, .boundary = PERIODIC},
       {MG_DEVICE_CUDA, .ranks = 1, .cycle = MG_CYCLE_V},
       {MG_DEVICE_CUDA, .ranks = 1, .rtol = 1e-8},
       {MG_DEVICE_CUDA, .ranks = 2},
@@ -206,7 +206,7 @@ static void test_cuda(void) {
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
     for (int mixed = 0; mixed < 2; mixed++)
       for (int dumped = 0; dumped < 2; dumped++) {
-        build_for((mg_operator_t)op, MG_BOUNDARY_WALLS, (run_t){7, 1, 1});
+        build_for((mg_operator_t)op, WALLS, (run_t){7, 1, 1});
         params.device = MG_DEVICE_CUDA;
         params.precision = mixed ? MG_CLASS_MIXED : MG_CLASS_DOUBLE;
         params.dump_fields = dumped ? 1u << MG_FIELD_DINV : 0;
@@ -302,7 +302,7 @@ static void test_all_ranks(void) {
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
     for (int boundary = 0; boundary < 2; boundary++)
       for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
-        build_for((mg_operator_t)op, (mg_boundary_t)boundary, runs[i]);
+        build_for((mg_operator_t)op, (boundary_t)boundary, runs[i]);
         for (int l = 0; l < plan.n_levels; l++) {
           const double share = check_level(l, runs[i].ranks);
           fullest = share > fullest ? share : fullest;
@@ -316,7 +316,7 @@ static void test_bytes_a_cell(void) {
   static const run_t runs[] = {{8, 1, 1}, {7, 8, 1}, {7, 4, 2}, {7, 1, 8}, {6, 32, 2}, {5, 512, 1}};
   for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
     int64_t sum = 0;
-    build_for(MG_OPERATOR_FV2, MG_BOUNDARY_WALLS, runs[i]);
+    build_for(MG_OPERATOR_FV2, WALLS, runs[i]);
     CHECK_INT(plan.level[0].layout.n[0], 256);
     for (int64_t rank = 0; rank < runs[i].ranks; rank++)
       for (int l = 0; l < plan.n_levels; l++)
@@ -344,7 +344,7 @@ static void test_largest_shares(void) {
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
       double all = 0.0;
-      build_for((mg_operator_t)op, MG_BOUNDARY_PERIODIC, runs[i]);
+      build_for((mg_operator_t)op, PERIODIC, runs[i]);
       for (int l = 0; l < plan.n_levels; l++) {
         const mg_layout_t *y = &plan.level[l].layout;
         mg_level_bytes_t bytes;
@@ -358,7 +358,7 @@ static void test_largest_shares(void) {
     }
   /* A face of more than 2^31 cells: 64 x 1024 per side. */
   mg_level_bytes_t bytes;
-  build_for(MG_OPERATOR_FV2, MG_BOUNDARY_PERIODIC, (run_t){10, 262144, 8});
+  build_for(MG_OPERATOR_FV2, PERIODIC, (run_t){10, 262144, 8});
   CHECK_INT(mg_plan_bytes(&plan, 0, 7, &bytes), MG_OK);
   CHECK_INT(bytes.n_patches, 1);
   CHECK(bytes.buffers >= 6 * 4 * 8LL * 65536 * 65536); /* 4 messages through each face */

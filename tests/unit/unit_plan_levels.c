@@ -46,30 +46,30 @@ static void levels_text(char *text, size_t size) {
 static void test_worked_examples(void) {
   static const struct {
     mg_operator_t op;
-    mg_boundary_t boundary;
+    boundary_t boundary;
     int log2, boxes, coarsest;
     const char *levels;
   } cases[] = {
-      {MG_OPERATOR_FV2, MG_BOUNDARY_WALLS, 7, 8, 1, "8x128 8x64 8x32 8x16 8x8 1x8 1x4 1x2 1x1"},
-      {MG_OPERATOR_FV2, MG_BOUNDARY_PERIODIC, 7, 8, 1, "8x128 8x64 8x32 8x16 8x8 1x8 1x4 1x2"},
-      {MG_OPERATOR_FV4, MG_BOUNDARY_WALLS, 7, 8, 1, "8x128 8x64 8x32 8x16 8x8 1x8 1x4 1x2"},
-      {MG_OPERATOR_7PT, MG_BOUNDARY_WALLS, 4, 27, 1, "27x16 27x8 27x4 27x2 1x3"},
-      {MG_OPERATOR_FV4, MG_BOUNDARY_PERIODIC, 4, 27, 1, "27x16 27x8 27x4 27x2 1x3"},
-      {MG_OPERATOR_FV2, MG_BOUNDARY_WALLS, 4, 1, 1, "1x16 1x8 1x4 1x2 1x1"},
-      {MG_OPERATOR_FV2, MG_BOUNDARY_WALLS, 4, 64, 1, "64x16 64x8 8x8 1x8 1x4 1x2 1x1"},
-      {MG_OPERATOR_FV2, MG_BOUNDARY_WALLS, 4, 125, 1, "125x16 125x8 125x4 125x2 1x5"},
-      {MG_OPERATOR_FV2, MG_BOUNDARY_WALLS, 5, 216, 1, "216x32 216x16 216x8 27x8 27x4 27x2 1x3"},
-      {MG_OPERATOR_FV4, MG_BOUNDARY_WALLS, 5, 1331, 1, "1331x32 1331x16 1331x8 1331x4 1331x2 1x11"},
-      {MG_OPERATOR_FV2, MG_BOUNDARY_WALLS, 4, 64, 8, "64x16 64x8 8x8 1x8"},
-      {MG_OPERATOR_FV2, MG_BOUNDARY_WALLS, 4, 64, 9, "64x16 64x8 8x8"},
-      {MG_OPERATOR_FV2, MG_BOUNDARY_WALLS, 4, 27, 4, "27x16 27x8 27x4 27x2"},
-      {MG_OPERATOR_FV2, MG_BOUNDARY_WALLS, 4, 1, 17, "1x16"},
+      {MG_OPERATOR_FV2, WALLS, 7, 8, 1, "8x128 8x64 8x32 8x16 8x8 1x8 1x4 1x2 1x1"},
+      {MG_OPERATOR_FV2, PERIODIC, 7, 8, 1, "8x128 8x64 8x32 8x16 8x8 1x8 1x4 1x2"},
+      {MG_OPERATOR_FV4, WALLS, 7, 8, 1, "8x128 8x64 8x32 8x16 8x8 1x8 1x4 1x2"},
+      {MG_OPERATOR_7PT, WALLS, 4, 27, 1, "27x16 27x8 27x4 27x2 1x3"},
+      {MG_OPERATOR_FV4, PERIODIC, 4, 27, 1, "27x16 27x8 27x4 27x2 1x3"},
+      {MG_OPERATOR_FV2, WALLS, 4, 1, 1, "1x16 1x8 1x4 1x2 1x1"},
+      {MG_OPERATOR_FV2, WALLS, 4, 64, 1, "64x16 64x8 8x8 1x8 1x4 1x2 1x1"},
+      {MG_OPERATOR_FV2, WALLS, 4, 125, 1, "125x16 125x8 125x4 125x2 1x5"},
+      {MG_OPERATOR_FV2, WALLS, 5, 216, 1, "216x32 216x16 216x8 27x8 27x4 27x2 1x3"},
+      {MG_OPERATOR_FV4, WALLS, 5, 1331, 1, "1331x32 1331x16 1331x8 1331x4 1331x2 1x11"},
+      {MG_OPERATOR_FV2, WALLS, 4, 64, 8, "64x16 64x8 8x8 1x8"},
+      {MG_OPERATOR_FV2, WALLS, 4, 64, 9, "64x16 64x8 8x8"},
+      {MG_OPERATOR_FV2, WALLS, 4, 27, 4, "27x16 27x8 27x4 27x2"},
+      {MG_OPERATOR_FV2, WALLS, 4, 1, 17, "1x16"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char text[512];
     set_size(cases[i].log2, cases[i].boxes);
     params.op = cases[i].op;
-    params.boundary = cases[i].boundary;
+    set_boundary(cases[i].boundary);
     params.coarsest = cases[i].coarsest;
     CHECK_INT(build(1), MG_OK);
     levels_text(text, sizeof text);
@@ -189,7 +189,7 @@ static void check_pair(const mg_level_plan_t *fine, const mg_level_plan_t *coars
 static void check_hierarchy(int64_t ranks) {
   const int radius = params.op == MG_OPERATOR_FV4 ? 2 : 1;
   const int failures = test_n_failures;
-  int32_t smallest = params.boundary == MG_BOUNDARY_PERIODIC ? 2 : 1, w, m;
+  int32_t smallest = mg_params_is_all_periodic(&params) ? 2 : 1, w, m;
   int64_t most;
   if (params.coarsest > smallest) smallest = params.coarsest;
   CHECK_INT(build(ranks), MG_OK);
@@ -219,7 +219,7 @@ static void check_hierarchy(int64_t ranks) {
     const bool is_large = level->place == MG_PLACE_CPU && !is_bottom &&
                           params.op != MG_OPERATOR_FV4 &&
                           mg_layout_n_cells(y) / y->n_ranks >= MG_STORED_DINV_MAX_CELLS;
-    const bool has_ghosts = y->n_ranks > 1 || params.boundary == MG_BOUNDARY_PERIODIC;
+    const bool has_ghosts = y->n_ranks > 1 || mg_params_is_all_periodic(&params);
     const unsigned dinv = 1u << MG_DINV, either = level->resident && has_ghosts ? dinv : 0,
                    without = is_large ? (level->resident ? 0 : dinv) |
                                             (params.krylov == MG_KRYLOV_CG ? 0 : 1u << MG_TMP)
@@ -235,8 +235,8 @@ static void check_hierarchy(int64_t ranks) {
   }
   if (test_n_failures > failures && failures < TEST_MOST_SHOWN)
     fprintf(stderr, "  in %s, boundary %d, boxes of 2^%d, %lld a rank, %lld ranks\n",
-            mg_operator_name(params.op), (int)params.boundary, params.log2_box_dim,
-            (long long)params.boxes_per_rank, (long long)ranks);
+            mg_operator_name(params.op), (int)mg_params_is_all_periodic(&params),
+            params.log2_box_dim, (long long)params.boxes_per_rank, (long long)ranks);
 }
 
 /* True if the size fits into the largest grid. */
@@ -258,7 +258,7 @@ static void test_many_sizes(void) {
         if (!is_small_enough(log2, few[b], ranks)) continue;
         set_size(log2, few[b]);
         params.op = (mg_operator_t)random_int(&r, MG_OPERATOR_FV2, MG_OPERATOR_7PT);
-        params.boundary = (mg_boundary_t)random_int(&r, 0, 1);
+        set_boundary((boundary_t)random_int(&r, 0, 1));
         if (random_int(&r, 0, 3) == 0) params.coarsest = (int)random_int(&r, 1, 100);
         if (random_int(&r, 0, 1)) params.agglomerate_below = random_int(&r, 0, 100000);
         if (random_int(&r, 0, 1)) params.device = MG_DEVICE_GUARD;
@@ -366,20 +366,20 @@ static void test_useful_ranks(void) {
 static void test_stored_diagonal(void) {
   static const struct {
     int log2, boxes, ranks, steps_per_pass;
-    mg_boundary_t boundary;
+    boundary_t boundary;
     bool resident, stored;
   } cases[] = {
-      {6, 8, 1, MG_MAX_STEPS_PER_PASS, MG_BOUNDARY_WALLS, true, true},
-      {6, 8, 1, 1, MG_BOUNDARY_WALLS, false, false},
-      {6, 4, 2, MG_MAX_STEPS_PER_PASS, MG_BOUNDARY_WALLS, true, true},
-      {7, 1, 8, MG_MAX_STEPS_PER_PASS, MG_BOUNDARY_WALLS, true, false},
-      {8, 1, 8, MG_MAX_STEPS_PER_PASS, MG_BOUNDARY_WALLS, true, true},
-      {6, 8, 1, MG_MAX_STEPS_PER_PASS, MG_BOUNDARY_PERIODIC, true, false},
+      {6, 8, 1, MG_MAX_STEPS_PER_PASS, WALLS, true, true},
+      {6, 8, 1, 1, WALLS, false, false},
+      {6, 4, 2, MG_MAX_STEPS_PER_PASS, WALLS, true, true},
+      {7, 1, 8, MG_MAX_STEPS_PER_PASS, WALLS, true, false},
+      {8, 1, 8, MG_MAX_STEPS_PER_PASS, WALLS, true, true},
+      {6, 8, 1, MG_MAX_STEPS_PER_PASS, PERIODIC, true, false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     set_size(cases[i].log2, cases[i].boxes);
     params.op = MG_OPERATOR_FV2;
-    params.boundary = cases[i].boundary;
+    set_boundary(cases[i].boundary);
     params.steps_per_pass = cases[i].steps_per_pass;
     CHECK_INT(build(cases[i].ranks), MG_OK);
     CHECK_INT(plan.level[0].resident, cases[i].resident);

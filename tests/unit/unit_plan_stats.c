@@ -101,7 +101,7 @@ static void test_few(void) {
   check_few("9 ranks", 9, 4, 8);
   check_few("16 ranks", 16, 5, 4);
   params.op = MG_OPERATOR_FV4;
-  params.boundary = MG_BOUNDARY_PERIODIC;
+  set_boundary(PERIODIC);
   params.agglomerate_below = 0;
   check_few("7 ranks, all on every level", 7, 4, 4);
   check_few("12 ranks, all on every level", 12, 4, 18);

@@ -22,33 +22,32 @@ enum {
 static void test_passes(void) {
   static const struct {
     mg_device_t device;
-    mg_boundary_t boundary;
+    boundary_t boundary;
     mg_smoother_t smoother;
     mg_operator_t op;
     int64_t ranks;
     int steps, layers; /* for 512^3 or 1024^3 cells, if three steps are requested */
     bool before;
   } cases[] = {
-      {MG_DEVICE_CUDA, MG_BOUNDARY_WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 1, false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 3, false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_JACOBI, MG_OPERATOR_7PT, 1, 3, 3, false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_WALLS, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 3, 3, true},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 3, 3, false},
-      {MG_DEVICE_CPU, MG_BOUNDARY_WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 6, 7, false},
-      {MG_DEVICE_CPU, MG_BOUNDARY_WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 6, 1, false},
-      {MG_DEVICE_CPU, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_JACOBI, MG_OPERATOR_7PT, 1, 3, 4, false},
-      {MG_DEVICE_CPU, MG_BOUNDARY_WALLS, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 1, 1, false},
-      {MG_DEVICE_CUDA_SIMPLE, MG_BOUNDARY_WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1, false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_WALLS, MG_SMOOTHER_L1JACOBI, MG_OPERATOR_FV2, 8, 1, 1, false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 8, 2, 3, false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 1, 2, 2, false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV4, 8, 1, 2,
-       false},
+      {MG_DEVICE_CUDA, WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 1, false},
+      {MG_DEVICE_CUDA, PERIODIC, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 3, false},
+      {MG_DEVICE_CUDA, PERIODIC, MG_SMOOTHER_JACOBI, MG_OPERATOR_7PT, 1, 3, 3, false},
+      {MG_DEVICE_CUDA, WALLS, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 3, 3, true},
+      {MG_DEVICE_CUDA, WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 3, 3, false},
+      {MG_DEVICE_CPU, WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 6, 7, false},
+      {MG_DEVICE_CPU, WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 6, 1, false},
+      {MG_DEVICE_CPU, PERIODIC, MG_SMOOTHER_JACOBI, MG_OPERATOR_7PT, 1, 3, 4, false},
+      {MG_DEVICE_CPU, WALLS, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 1, 1, false},
+      {MG_DEVICE_CUDA_SIMPLE, WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1, false},
+      {MG_DEVICE_CUDA, WALLS, MG_SMOOTHER_L1JACOBI, MG_OPERATOR_FV2, 8, 1, 1, false},
+      {MG_DEVICE_CUDA, WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 8, 2, 3, false},
+      {MG_DEVICE_CUDA, WALLS, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 1, 2, 2, false},
+      {MG_DEVICE_CUDA, PERIODIC, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV4, 8, 1, 2, false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     set_size(8, 8);
     params.device = cases[i].device;
-    params.boundary = cases[i].boundary;
+    set_boundary(cases[i].boundary);
     params.smoother = cases[i].smoother;
     params.op = cases[i].op;
     params.cpu_below = 0;
@@ -64,7 +63,7 @@ static void test_passes(void) {
       const bool large = cells >= FUSED_MIN_CELLS, is_fv4 = params.op == MG_OPERATOR_FV4,
                  fv4_all = is_fv4 && params.smoother != MG_SMOOTHER_GSRB,
                  on_gpu = cases[i].device == MG_DEVICE_CUDA, on_cpu = level->place == MG_PLACE_CPU,
-                 has_halo = level->layout.n_ranks > 1 || params.boundary == MG_BOUNDARY_PERIODIC,
+                 has_halo = level->layout.n_ranks > 1 || mg_params_is_all_periodic(&params),
                  /* on a CPU, levels that have a coarser one; with a halo, large ones */
           resident = on_cpu ? n >= 2 && (!has_halo || (cells >= PASS_WITH_HALO_MIN_CELLS &&
                                                        all_steps < level->layout.box_dim &&
@@ -235,7 +234,7 @@ static void test_resident(void) {
       params.op = cases[i].op;
       params.smoother = cases[i].smoother;
       params.sms = sms[variant / 4];
-      params.boundary = variant % 2 ? MG_BOUNDARY_PERIODIC : MG_BOUNDARY_WALLS;
+      set_boundary(variant % 2 ? PERIODIC : WALLS);
       params.precision = variant / 2 % 2 ? MG_CLASS_MIXED : MG_CLASS_DOUBLE;
       for (int32_t n = 16; n <= 80; n += 2)
         add_resident(n, cases[i].steps, text, sizeof text);
@@ -249,15 +248,15 @@ static void test_resident(void) {
  * i if a rank holds whole rows. */
 static void test_fv4_halo(void) {
   static const struct {
-    mg_boundary_t boundary;
+    boundary_t boundary;
     int log2_box_dim;
     int64_t boxes, ranks;
     bool gsrb, jacobi;
   } cases[] = {
-      {MG_BOUNDARY_WALLS, 5, 4, 2, true, true},    {MG_BOUNDARY_WALLS, 4, 4, 2, false, true},
-      {MG_BOUNDARY_WALLS, 6, 2, 4, true, true},    {MG_BOUNDARY_WALLS, 5, 2, 4, false, true},
-      {MG_BOUNDARY_WALLS, 7, 1, 8, true, true},    {MG_BOUNDARY_WALLS, 6, 1, 8, false, true},
-      {MG_BOUNDARY_PERIODIC, 7, 1, 1, true, true}, {MG_BOUNDARY_PERIODIC, 6, 1, 1, false, false},
+      {WALLS, 5, 4, 2, true, true},    {WALLS, 4, 4, 2, false, true},
+      {WALLS, 6, 2, 4, true, true},    {WALLS, 5, 2, 4, false, true},
+      {WALLS, 7, 1, 8, true, true},    {WALLS, 6, 1, 8, false, true},
+      {PERIODIC, 7, 1, 1, true, true}, {PERIODIC, 6, 1, 1, false, false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     for (int jacobi = 0; jacobi < 2; jacobi++) {
@@ -266,7 +265,7 @@ static void test_fv4_halo(void) {
       params.device = MG_DEVICE_CPU;
       params.op = MG_OPERATOR_FV4;
       params.smoother = jacobi ? MG_SMOOTHER_JACOBI : MG_SMOOTHER_GSRB;
-      params.boundary = cases[i].boundary;
+      set_boundary(cases[i].boundary);
       params.smooths = 3; /* 6 colored steps, or 3 */
       CHECK_INT(build(cases[i].ranks), MG_OK);
       CHECK_INT(plan.level[0].one_exchange, pass);
@@ -323,7 +322,7 @@ static void test_plain_operator(void) {
     set_size(5, 8);
     params.op = MG_OPERATOR_27PT;
     params.device = devices[c % 3];
-    params.boundary = c / 3 % 2 ? MG_BOUNDARY_PERIODIC : MG_BOUNDARY_WALLS;
+    set_boundary(c / 3 % 2 ? PERIODIC : WALLS);
     params.precision = c / 6 ? MG_CLASS_MIXED : MG_CLASS_DOUBLE;
     params.sms = 132;
     params.cpu_below = 0;
@@ -338,10 +337,10 @@ static void test_plain_operator(void) {
     }
   }
   params.device = MG_DEVICE_CPU;
-  params.boundary = MG_BOUNDARY_WALLS;
-  params.wall[0][0] = MG_WALL_NEUMANN;
+  set_boundary(WALLS);
+  params.side[0][0].wall = MG_WALL_NEUMANN;
   CHECK_INT(build(1), MG_ERR_USAGE);
-  params.wall[0][0] = MG_WALL_DIRICHLET;
+  params.side[0][0].wall = MG_WALL_DIRICHLET;
   params.boxes[0] = params.boxes[1] = 2;
   params.boxes[2] = 1;
   CHECK_INT(build(1), MG_ERR_USAGE);

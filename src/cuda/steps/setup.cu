@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(256)
 
 /** Cells of a patch at its side normal to d. */
 static __global__ void __launch_bounds__(256)
-    set_wall(mg_patch_t p, bool alpha_varies, int d, int side, mg_condition_t condition, int order,
+    set_wall(mg_patch_t p, bool alpha_varies, int d, int side, mg_side_t condition, int order,
              double width, mg_vector_t values) {
   const int n[3] = {d == 0 ? 1 : p.n[0], d == 1 ? 1 : p.n[1], d == 2 ? 1 : p.n[2]};
   MG_CUDA_CELL(i, j, k, n);
@@ -69,7 +69,7 @@ static __global__ void __launch_bounds__(256)
   if (alpha_varies) *mg_cell(&p, MG_ALPHA, cell[0], cell[1], cell[2]) += MG_REAL(share.alpha);
 }
 
-mg_status_t mg_cuda_set_wall(const mg_view_t *v, int d, int side, const mg_condition_t *condition,
+mg_status_t mg_cuda_set_wall(const mg_view_t *v, int d, int side, const mg_side_t *condition,
                              double width, mg_vector_t values) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];

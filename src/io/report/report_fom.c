@@ -27,11 +27,8 @@ const char *mg_result_class_name(mg_result_class_t result_class) {
 
 /* HPGMG-FV's problem: Poisson on a cube with u = 0 at all walls and the built-in coefficients. */
 static bool is_standard_problem(const mg_params_t *p) {
-  bool dirichlet = true;
-  for (int d = 0; d < 3; d++)
-    for (int side = 0; side < 2; side++)
-      dirichlet = dirichlet && p->wall[d][side] == MG_WALL_DIRICHLET;
-  return dirichlet && p->equation == MG_EQUATION_POISSON && !mg_params_solves_once(p);
+  return mg_params_count_sides(p, MG_WALL_DIRICHLET) == 6 && p->equation == MG_EQUATION_POISSON &&
+         !mg_params_solves_once(p);
 }
 
 /* HPGMG-FV's algorithm: one F-cycle from zero on all levels, and the usual smooths. */

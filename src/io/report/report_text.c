@@ -118,7 +118,8 @@ void mg_report_print_problem(FILE *out, const mg_params_t *params, const mg_inpu
   print_field(out, params, input, "alpha", MG_INPUT_ALPHA, coefficients);
   for (int d = 0; d < 3; d++)
     for (int side = 0; side < 2; side++)
-      if (input->wall[d][side]) fprintf(out, ", %s from %s", mg_input_wall_path(d, side), rhs.path);
+      if (params->side[d][side].varies)
+        fprintf(out, ", %s from %s", mg_input_wall_path(d, side), rhs.path);
   fprintf(out, "\n");
   print_unused(out, input, coefficients);
   print_unused(out, input, rhs);
