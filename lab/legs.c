@@ -53,8 +53,7 @@ static mg_status_t choose(mg_hierarchy_t *h, const leg_t *leg, bool *has) {
              corrects = leg->kind == ROOFLINE_CORRECTS_SMOOTHS;
   plan->fused_residual = unchanged.fused_residual && leg->fused;
   plan->fused_interpolation = unchanged.fused_interpolation && leg->fused;
-  const mg_status_t status =
-      mg_smoother_set(fine, &h->params, fine->lambda_max, plan->steps_per_pass);
+  const mg_status_t status = mg_smoother_set(fine, &h->params, fine->lambda_max, true);
   *plan = unchanged;
   *has = (!leg->fused || (corrects ? mg_smooth_interpolates(fine)
                                    : mg_smooth_has_residual(fine, MG_FROM_GUESS))) &&

@@ -223,7 +223,7 @@ static mg_status_t rows(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin, int
   mg_level_t *fine = &h->level[0];
   MG_TRY(add_fused(lab, h, twin, &problems[p].fused));
   if (problems[p].first.name) {
-    MG_TRY(mg_smoother_set(fine, &h->params, fine->lambda_max, 1));
+    MG_TRY(mg_smoother_set(fine, &h->params, fine->lambda_max, false));
     MG_TRY(add(lab, h, twin, &problems[p].first));
   }
   for (int k = 0; k < problems[p].n_others; k++)

@@ -79,7 +79,8 @@ mg_status_t roofline_twin_create(const mg_hierarchy_t *h, mg_hierarchy_t **twin)
   MG_TRY(mg_hierarchy_create(&h->params, &plan, twin));
   compose(*twin);
   mg_level_t *smoothed = (*twin)->low ? &(*twin)->low->level[0] : &(*twin)->level[0];
-  return mg_smoother_set(smoothed, &h->params, mg_hierarchy_of_cycles(h)->level[0].lambda_max, 1);
+  return mg_smoother_set(smoothed, &h->params, mg_hierarchy_of_cycles(h)->level[0].lambda_max,
+                         false);
 }
 
 void roofline_twin_free(mg_hierarchy_t *twin) {

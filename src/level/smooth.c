@@ -7,28 +7,13 @@
 
 /* ---- set-up ---- */
 
-static bool can_fuse(const mg_level_t *level, int max_fused) {
-  const mg_backend_t *backend = level->backend;
-  return max_fused > 1 && !level->plan->resident && level->n_steps > 1 &&
-         mg_steps_fuse(level->steps, level->n_steps) && backend->fused.can_fuse &&
-         backend->fused.can_fuse(mg_level_view(level), max_fused);
-}
-
-/* Whether a smooth is one resident sweep. */
-static bool can_reside(const mg_level_t *level, int max_fused) {
-  const mg_backend_t *backend = level->backend;
-  return level->plan->resident && max_fused > 1 && backend->fused.can_reside &&
-         mg_steps_fuse(level->steps, level->n_steps) &&
-         backend->fused.can_reside(mg_level_view(level), level->n_steps);
-}
-
-/* Whether the level has enough ghost layers for one exchange per smooth. */
-static bool may_exchange_once(const mg_level_t *level) {
-  if (!level->plan->one_exchange || level->steps_per_pass == 1) return false;
-  const int layers = mg_steps_ghost_layers(level->n_steps, level->steps_per_pass,
-                                           mg_steps_look_back(level->steps, level->n_steps),
-                                           level->plan->value_bytes);
-  return layers > 0 && layers <= level->plan->ghost_layers;
+/* Whether this rank's patches and device suit the planned path. */
+static bool can_fuse(const mg_level_t *level) {
+  const mg_backend_fused_t *fused = &level->backend->fused;
+  const mg_view_t *v = mg_level_view(level);
+  if (level->plan->steps_per_pass == 1) return false;
+  if (level->plan->resident) return fused->can_reside && fused->can_reside(v, level->n_steps);
+  return level->n_steps > 1 && fused->can_fuse && fused->can_fuse(v, level->plan->steps_per_pass);
 }
 
 /* Let each sweep compute the ghosts that later ones read, and the last one a layer for what
@@ -142,18 +127,16 @@ static mg_status_t create_schedules(mg_level_t *level, bool resident) {
 }
 
 mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *params, double lambda_max,
-                            int max_fused) {
+                            bool fused) {
   if (!level->comm) return MG_OK;
   mg_smoother_free(level);
   MG_TRY(mg_smoother_steps(params, lambda_max, &level->steps, &level->n_steps));
-  double any_cannot = !can_reside(level, max_fused);
-  if (level->plan->resident) MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
-  const bool resident = any_cannot == 0.0;
-  any_cannot = !can_fuse(level, max_fused);
-  if (!resident) MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
-  level->steps_per_pass = resident ? level->n_steps : any_cannot > 0.0 ? 1 : max_fused;
-  level->one_exchange = resident ? level->plan->one_exchange : may_exchange_once(level);
-  return create_schedules(level, resident);
+  double any_cannot = !fused || !can_fuse(level);
+  MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
+  fused = any_cannot == 0.0;
+  level->steps_per_pass = fused ? level->plan->steps_per_pass : 1;
+  level->one_exchange = fused && level->plan->one_exchange;
+  return create_schedules(level, fused && level->plan->resident);
 }
 
 void mg_smoother_free(mg_level_t *level) {

@@ -43,10 +43,10 @@ void mg_schedule_drop_iterate(mg_schedule_t *schedule);
  *  its own which sweeps overlap with messages.
  *  Collective over the level. Replaces an earlier smoother.
  *  @param[in] lambda_max  upper bound of the eigenvalues of Dinv A
- *  @param[in] max_fused   maximum number of fused steps per sweep, if the backend can fuse them
+ *  @param[in] fused       use the planned path, if all ranks can; otherwise single steps
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *params,
-                                          double lambda_max, int max_fused);
+                                          double lambda_max, bool fused);
 
 /** The sweeps over memory of a smooth that starts from a guess, for reports. */
 typedef struct {

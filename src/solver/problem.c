@@ -230,8 +230,7 @@ static mg_status_t set_smoothers(mg_hierarchy_t *h, mg_hierarchy_t *cycles,
   if (again && cycles->params.smoother != MG_SMOOTHER_CHEBYSHEV) return MG_OK;
   mg_hierarchy_free_graphs(h);
   for (int l = 0; l < cycles->n_levels; l++)
-    MG_TRY(mg_smoother_set(&cycles->level[l], &cycles->params, cycles->level[l].lambda_max,
-                           cycles->level[l].plan->steps_per_pass));
+    MG_TRY(mg_smoother_set(&cycles->level[l], &cycles->params, cycles->level[l].lambda_max, true));
   cycles->has_smoothers = true;
   return mg_coarse_cycle_prepare(cycles);
 }

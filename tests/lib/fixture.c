@@ -85,8 +85,9 @@ static void fuse_residuals(mg_plan_t *plan) {
     if (level->steps_per_pass == 1 || level->layout.box_dim <= level->steps_per_pass) continue;
     if (level->resident && !level->halves) continue;
     level->fused_residual = true;
-    if (level->ghost_layers > plan->radius)
-      level->ghost_layers = level->wall_layers = level->steps_per_pass + 1;
+    if (level->ghost_layers == plan->radius) continue;
+    level->ghost_layers = level->wall_layers = level->steps_per_pass + 1;
+    level->one_exchange = level->one_exchange && level->resident;
   }
 }
 
@@ -106,12 +107,12 @@ static void interpolate_ghosts(const mg_params_t *params, int n, mg_level_plan_t
 /* Let passes of a CPU compute ghosts on levels of any size. */
 static void pass_halos(const mg_params_t *params, mg_plan_t *plan) {
   mg_step_t step[MG_MAX_DEGREE];
-  const int n = params->smooths * mg_smoother_steps_once(params, 1.0, step);
+  const int once = mg_smoother_steps_once(params, 1.0, step), n = params->smooths * once;
   for (int l = 0; l + 1 < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
     const int layers = mg_layers_of_pass(plan->radius, n);
     if (level->resident || level->place != MG_PLACE_CPU || level->layout.box_dim < layers ||
-        params->steps_per_pass == 1)
+        params->steps_per_pass == 1 || !mg_steps_fuse(step, once))
       continue;
     level->path = &mg_path_cpu_pass;
     level->resident = level->fused_residual = level->one_exchange = true;

@@ -16,8 +16,7 @@
 MG_MUST_CHECK mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source);
 
 static mg_status_t shrink_eigenvalue(mg_hierarchy_t *h, mg_level_t *level, double factor) {
-  return mg_smoother_set(level, &h->params, level->lambda_max / factor,
-                         level->plan->steps_per_pass);
+  return mg_smoother_set(level, &h->params, level->lambda_max / factor, true);
 }
 
 static void put_nan(mg_level_t *level, mg_vector_t vec) {

@@ -74,8 +74,7 @@ static results_t run_solution(mg_hierarchy_t *h, int l, mg_interpolation_t kind)
 /* Single steps, or fused ones. */
 static void set_smoother(mg_hierarchy_t *h, int l, bool fused) {
   mg_level_t *level = h->low ? &h->low->level[l] : &h->level[l];
-  MUST(mg_smoother_set(level, &h->params, level->lambda_max,
-                       fused ? level->plan->steps_per_pass : 1));
+  MUST(mg_smoother_set(level, &h->params, level->lambda_max, fused));
   CHECK(fused || !mg_smooth_interpolates(level));
 }
 

@@ -69,8 +69,7 @@ static void test_level(mg_hierarchy_t *h, int l) {
       const double *u = field_random(cells, 10 + (uint64_t)seed), *x[2];
       const double *f = field_random(cells, 20 + (uint64_t)seed);
       for (int passes = 0; passes < 2; passes++) {
-        MUST(mg_smoother_set(level, params, level->lambda_max,
-                             passes ? level->plan->steps_per_pass : 1));
+        MUST(mg_smoother_set(level, params, level->lambda_max, passes));
         /* The backend does as planned, on ranks that have part of the level. */
         if (passes && level->comm && level->plan->place == MG_PLACE_CUDA)
           CHECK_INT(mg_smooth_is_resident(level), level->plan->resident);
@@ -112,8 +111,7 @@ static void test_residuals(mg_hierarchy_t *h) {
     for (int zero = 0; zero < 2; zero++) {
       results_t r[2];
       for (int fused = 0; fused < 2; fused++) {
-        MUST(mg_smoother_set(level, &h->params, level->lambda_max,
-                             fused ? level->plan->steps_per_pass : 1));
+        MUST(mg_smoother_set(level, &h->params, level->lambda_max, fused));
         r[fused] = run_with_residuals(h, l, zero == 1);
       }
       levels_with_residuals += mg_smooth_has_residual(level, zero ? MG_FROM_ZERO : MG_FROM_GUESS);

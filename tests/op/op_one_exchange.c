@@ -75,7 +75,7 @@ static void check_interpolation(mg_hierarchy_t *h, int l, mg_interpolation_t kin
   mg_level_t *fine = &h->level[l], *coarse = fine + 1;
   const int64_t cells = mg_volume(fine->store.view.n);
   double *x[2];
-  MUST(mg_smoother_set(fine, &h->params, fine->lambda_max, 1));
+  MUST(mg_smoother_set(fine, &h->params, fine->lambda_max, false));
   start(fine, true);
   start(coarse, true);
   MUST(mg_smooth(coarse, true));

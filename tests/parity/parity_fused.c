@@ -30,8 +30,7 @@ static void choose(mg_hierarchy_t *h, bool fused) {
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
     level->backend = fused ? chosen[l] : &plain[l];
-    MUST(mg_smoother_set(level, &h->params, level->lambda_max,
-                         fused ? level->plan->steps_per_pass : 1));
+    MUST(mg_smoother_set(level, &h->params, level->lambda_max, fused));
   }
   h->coarse_cycle = fused ? coarse_cycle : NULL;
 }

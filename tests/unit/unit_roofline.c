@@ -194,7 +194,8 @@ static void fuse_legs(mg_hierarchy_t *h) {
   fine->backend = &fusing;
   h->plan.level[0].resident = false;
   h->plan.level[0].fused_residual = true;
-  MUST(mg_smoother_set(fine, &h->params, fine->lambda_max, 3));
+  h->plan.level[0].steps_per_pass = 3;
+  MUST(mg_smoother_set(fine, &h->params, fine->lambda_max, true));
   CHECK(mg_smooth_has_residual(fine, false));
 }
 

@@ -1,7 +1,7 @@
 /* The path of resident sweeps: on a GPU, a smooth of a level of one rank is one launch, which keeps
  * the level on the SMs. For levels too small for tiles that overlap. */
-#include "cuda/resident/resident_path.h"
 #include "cuda/resident/resident_tiles.h"
+#include "plan/path.h"
 
 /* Whether the SMs have room for the cells. This follows from the number of SMs and from the
  * registers and shared memory of a block (resident_tiles.h). fv4 needs boxes as wide as its wall
@@ -19,24 +19,21 @@ static bool fits_on_sms(const mg_level_facts_t *level) {
          mg_fv4_choose_tiles(y->n, level->sms, &fv4_tiles);
 }
 
-bool mg_resident_steps_fit(const mg_level_facts_t *level) {
-  return mg_smooth_fuses(level) && level->n_steps <= MG_RESIDENT_MAX_STEPS &&
-         level->layout->n_ranks == 1;
+static bool can(const mg_level_facts_t *level) {
+  return level->op->paths & MG_PATH_RESIDENT && mg_smooth_fuses(level) &&
+         level->n_steps <= MG_RESIDENT_MAX_STEPS && level->layout->n_ranks == 1 &&
+         fits_on_sms(level);
 }
 
-void mg_resident_needs(const mg_level_facts_t *level, mg_path_needs_t *needs) {
+static void needs(const mg_level_facts_t *level, mg_path_needs_t *needs) {
   needs->resident = true;
   needs->steps_per_pass = level->n_steps;
   needs->residual = level->halves;
   needs->interpolation = mg_interpolates(level) && level->halves;
 }
 
-static bool can(const mg_level_facts_t *level) {
-  return level->op->paths & MG_PATH_RESIDENT && mg_resident_steps_fit(level) && fits_on_sms(level);
-}
-
 const mg_path_t mg_path_cuda_resident = {
     .name = "resident",
     .why = "one launch instead of one per step: 64^3 0.217 instead of 0.277 ms",
     .can = can,
-    .needs = mg_resident_needs};
+    .needs = needs};
