@@ -1,13 +1,8 @@
 #include "io/slabs.h"
 #include "base/alloc.h"
+#include "transport/transport.h"
 #include <stdlib.h>
 #include <string.h>
-
-/* A patch and the rank that holds it. */
-typedef struct {
-  int64_t rank;
-  mg_cuboid_t cells;
-} holding_t;
 
 enum { SLAB_BYTES = 2 << 20, MAX_SETS = 3 };
 
@@ -17,12 +12,15 @@ struct mg_slabs {
   int32_t planes;   /* per slab */
   int n_slabs, n_holders, n_rounds;
   int me;
-  holding_t *holding; /* on holders: every patch, ordered by rank */
-  int n_holdings;
-  int64_t slab_doubles, pack_doubles;
+  int64_t slab_doubles, packed_doubles;
   int n_sets;
-  double *set[MAX_SETS]; /* a slab, then packed parts; rounds cycle through the sets */
-  double *incoming;
+  double *set[MAX_SETS]; /* a slab, then messages of the patches; rounds cycle through the sets */
+  double *messages;      /* of the slab */
+  mg_view_t slab[MAX_SETS];
+  mg_patch_t patch[MAX_SETS]; /* the slab as the only patch */
+  mg_cuboid_t *cuboid;        /* of each rank in a round; and their positions in the list */
+  int *first;
+  mg_copy_plan_t plan;
   mg_copies_t *copies; /* in flight */
   mg_requests_t *requests;
 };
@@ -52,24 +50,6 @@ static bool is_holder(const mg_slabs_t *s) {
   return own_slab(s, 0) >= 0;
 }
 
-/* Intersection of a cuboid with a slab; false if empty. */
-static bool within(const mg_slabs_t *s, int slab, const mg_cuboid_t *c, mg_cuboid_t *part) {
-  const int32_t first = slab * s->planes, after = first + s->planes;
-  const int32_t lo = c->lo[2] > first ? c->lo[2] : first;
-  const int32_t end = c->lo[2] + c->n[2];
-  *part = *c;
-  part->lo[2] = lo;
-  part->n[2] = (end < after ? end : after) - lo;
-  return part->n[2] > 0;
-}
-
-static mg_cuboid_t cuboid_of(const mg_patch_t *p) {
-  mg_cuboid_t c;
-  memcpy(c.lo, p->lo, sizeof c.lo);
-  memcpy(c.n, p->n, sizeof c.n);
-  return c;
-}
-
 bool mg_slabs_fetch_goes_on(const mg_slabs_t *s) {
   return s->level->backend->queue.wait != NULL;
 }
@@ -85,40 +65,26 @@ int mg_slabs_rounds(const mg_slabs_t *s) {
   return s->n_rounds;
 }
 
-/* A part needs no packing if it is a whole slab in a patch of the slab's holder. */
-static bool is_whole(const mg_slabs_t *s, int slab, const mg_cuboid_t *part) {
-  const int32_t left = s->n[2] - slab * s->planes;
-  return holder_of(s, slab) == s->me && part->n[0] == s->n[0] && part->n[1] == s->n[1] &&
-         part->n[2] == (left < s->planes ? left : s->planes);
+/* Plan the copies of a round. */
+static mg_status_t plan_round(mg_slabs_t *s, int round, bool storing) {
+  const mg_distribution_t cells = {.layout = &s->level->plan->layout},
+                          slabs = {.layout = cells.layout, .cuboid = s->cuboid, .first = s->first};
+  const mg_copy_spec_t spec = {.src = storing ? slabs : cells,
+                               .dst = storing ? cells : slabs,
+                               .interior = true,
+                               .face_dir = -1};
+  memset(s->cuboid, 0, (size_t)mg_comm_size(mg_comm_world()) * sizeof *s->cuboid);
+  for (int slab = round_begin(s, round); slab < round_end(s, round); slab++) {
+    const int32_t first = slab * s->planes, left = s->n[2] - first;
+    s->cuboid[holder_of(s, slab)] =
+        (mg_cuboid_t){{0, 0, first}, {s->n[0], s->n[1], left < s->planes ? left : s->planes}};
+  }
+  mg_copy_plan_free(&s->plan);
+  return mg_copy_plan_build(&spec, s->me, &s->plan);
 }
 
-/* Iterate over this rank's parts of a round's slabs in packing order. `list` may be NULL. */
-static int parts_of_round(const mg_slabs_t *s, int round, bool storing, mg_copy_t *list,
-                          int64_t *doubles) {
-  const mg_view_t *v = &s->level->store.view;
-  int n = 0;
-  *doubles = 0;
-  for (int slab = round_begin(s, round); slab < round_end(s, round); slab++)
-    for (int q = 0; q < v->n_patches; q++) {
-      const mg_cuboid_t patch = cuboid_of(&v->patch[q]);
-      mg_cuboid_t part;
-      if (!within(s, slab, &patch, &part)) continue;
-      const bool whole = is_whole(s, slab, &part);
-      if (list) {
-        mg_copy_t *item = &list[n];
-        *item = (mg_copy_t){.src_patch = storing ? -1 : q, .dst_patch = storing ? q : -1};
-        int32_t *lo = storing ? item->dst_lo : item->src_lo;
-        lo[2] = part.lo[2] - patch.lo[2];
-        memcpy(item->n, part.n, sizeof item->n);
-        item->buffer = whole ? 0 : s->slab_doubles + *doubles;
-      }
-      n++;
-      if (!whole) *doubles += mg_volume(part.n);
-    }
-  return n;
-}
-
-static void settle_sizes(mg_slabs_t *s, int n_holders) {
+static mg_status_t settle_sizes(mg_slabs_t *s, int n_holders) {
+  const int size = mg_comm_size(mg_comm_world());
   const int64_t plane = (int64_t)s->n[0] * s->n[1];
   const int64_t fit = SLAB_BYTES / (plane * (int64_t)sizeof(double));
   const int32_t share = (s->n[2] + n_holders - 1) / n_holders;
@@ -126,39 +92,20 @@ static void settle_sizes(mg_slabs_t *s, int n_holders) {
   s->n_slabs = (s->n[2] + s->planes - 1) / s->planes;
   s->n_holders = n_holders < s->n_slabs ? n_holders : s->n_slabs;
   s->n_rounds = (s->n_slabs + s->n_holders - 1) / s->n_holders;
-  for (int round = 0; round < s->n_rounds; round++) {
-    int64_t doubles;
-    (void)parts_of_round(s, round, false, NULL, &doubles);
-    if (doubles > s->pack_doubles) s->pack_doubles = doubles;
-  }
   s->slab_doubles = is_holder(s) ? plane * s->planes : 0;
-}
-
-static mg_status_t list_holdings(mg_slabs_t *s) {
-  const mg_layout_t *layout = &s->level->plan->layout;
-  int capacity = 0;
-  for (int64_t rank = 0; rank < layout->world_ranks; rank++) {
-    if (mg_layout_share(layout, rank) == 0) continue;
-    mg_cuboid_t *patch;
-    int n;
-    MG_TRY(mg_layout_patches(layout, rank, &patch, &n));
-    if (s->n_holdings + n > capacity) {
-      capacity = 2 * (s->n_holdings + n);
-      const mg_status_t status = mg_grow(&s->holding, capacity, "patch lists");
-      if (status != MG_OK) {
-        free(patch);
-        return status;
-      }
-    }
-    for (int q = 0; q < n; q++)
-      s->holding[s->n_holdings++] = (holding_t){rank, patch[q]};
-    free(patch);
+  MG_TRY(mg_new(&s->cuboid, size, "I/O slabs"));
+  MG_TRY(mg_new(&s->first, size + 1, "I/O slabs"));
+  for (int rank = 0; rank <= size; rank++)
+    s->first[rank] = rank;
+  for (int round = 0; round < s->n_rounds; round++) {
+    MG_TRY(plan_round(s, round, false));
+    if (s->plan.send_values > s->packed_doubles) s->packed_doubles = s->plan.send_values;
   }
   return MG_OK;
 }
 
 static size_t set_bytes(const mg_slabs_t *s) {
-  return (size_t)(s->slab_doubles + s->pack_doubles) * sizeof(double);
+  return (size_t)(s->slab_doubles + s->packed_doubles) * sizeof(double);
 }
 
 static mg_status_t allocate(mg_slabs_t *s) {
@@ -167,10 +114,7 @@ static mg_status_t allocate(mg_slabs_t *s) {
     MG_TRY(s->level->backend->alloc(set_bytes(s), MG_SPACE_SHARED, &memory));
     s->set[set] = memory;
   }
-  if (is_holder(s)) {
-    MG_TRY(mg_new(&s->incoming, s->slab_doubles, "I/O slabs"));
-    MG_TRY(list_holdings(s));
-  }
+  if (is_holder(s)) MG_TRY(mg_new(&s->messages, s->slab_doubles, "I/O slabs"));
   return mg_requests_create(s->n_holders, &s->requests);
 }
 
@@ -184,8 +128,8 @@ mg_status_t mg_slabs_create(const mg_level_t *level, int n_holders, mg_slabs_t *
     s->me = mg_comm_rank(mg_comm_world());
     /* One slab being written, one being read, and one in flight from the device. */
     s->n_sets = mg_slabs_fetch_goes_on(s) ? 3 : 2;
-    settle_sizes(s, n_holders);
-    status = allocate(s);
+    status = settle_sizes(s, n_holders);
+    if (status == MG_OK) status = allocate(s);
   }
   status = mg_comm_agree(status);
   if (status == MG_OK)
@@ -205,24 +149,46 @@ void mg_slabs_free(mg_slabs_t *s) {
   for (int set = 0; set < s->n_sets; set++)
     if (s->set[set]) backend->release(s->set[set], set_bytes(s), MG_SPACE_SHARED);
   mg_requests_free(s->requests);
-  free(s->incoming);
-  free(s->holding);
+  mg_copy_plan_free(&s->plan);
+  free(s->messages);
+  free(s->cuboid), free(s->first);
   free(s);
+}
+
+/* The slab of a round's set as a view. */
+static const mg_view_t *view_of(mg_slabs_t *s, int round) {
+  const int set = round % s->n_sets;
+  const mg_slab_t slab = mg_slabs_planes(s, round);
+  const int64_t row = s->n[0], plane = row * s->n[1];
+  s->patch[set] = (mg_patch_t){.n = {s->n[0], s->n[1], slab.n},
+                               .lo = {0, 0, slab.first},
+                               .jstride = row,
+                               .kstride = plane,
+                               .vec = {[MG_U] = slab.cells}};
+  s->slab[set] =
+      (mg_view_t){.patch = &s->patch[set], .n_patches = slab.n > 0, .cells = plane * slab.n};
+  return &s->slab[set];
+}
+
+static double *packed(const mg_slabs_t *s, int round) {
+  return s->set[round % s->n_sets] + s->slab_doubles;
 }
 
 /* Start the copies between the patches and a round's set. */
 static mg_status_t start_copies(mg_slabs_t *s, mg_vector_t vec, int round, bool storing) {
   const mg_backend_t *backend = s->level->backend;
-  int64_t doubles;
-  const int n = parts_of_round(s, round, storing, NULL, &doubles);
-  if (n == 0) return MG_OK;
+  const mg_view_t *cells = &s->level->store.view, *slab = view_of(s, round);
+  const mg_copy_list_t *far = storing ? &s->plan.unpack : &s->plan.pack, *own = &s->plan.local;
   mg_copy_t *list;
-  MG_TRY(mg_new(&list, n, "copy lists"));
-  (void)parts_of_round(s, round, storing, list, &doubles);
-  const mg_view_t *v = &s->level->store.view;
-  const mg_copy_job_t job = {v, v, s->set[round % s->n_sets], list, n};
+  if (far->n + own->n == 0) return MG_OK;
+  MG_TRY(mg_new(&list, (int64_t)far->n + own->n, "copy lists"));
+  if (far->n > 0) memcpy(list, far->item, (size_t)far->n * sizeof *list);
+  if (own->n > 0) memcpy(list + far->n, own->item, (size_t)own->n * sizeof *list);
+  const mg_copy_job_t job = {storing ? slab : cells, storing ? cells : slab, packed(s, round), list,
+                             far->n + own->n};
   mg_status_t status = backend->prepare_copies(&job, &s->copies);
-  if (status == MG_OK) status = backend->copy(s->copies, vec, vec);
+  if (status == MG_OK)
+    status = backend->copy(s->copies, storing ? MG_U : vec, storing ? vec : MG_U);
   if (status == MG_OK && backend->queue.event_record) status = backend->queue.event_record();
   free(list);
   return status;
@@ -242,96 +208,39 @@ static mg_status_t finish_copies(mg_slabs_t *s) {
 }
 
 mg_status_t mg_slabs_fetch_begin(mg_slabs_t *s, mg_vector_t vec, int round) {
+  MG_TRY(plan_round(s, round, false));
   return start_copies(s, vec, round, false);
 }
 
-/* Copy the rows between a dense part and its slab. */
-static void move_rows(const mg_slab_t *slab, const int32_t n[3], const mg_cuboid_t *part,
-                      double *dense, bool into_slab) {
-  const size_t bytes = (size_t)part->n[0] * sizeof(double);
-  for (int32_t k = 0; k < part->n[2]; k++)
-    for (int32_t j = 0; j < part->n[1]; j++) {
-      double *row =
-          slab->cells +
-          ((int64_t)(part->lo[2] + k - slab->first) * n[1] + part->lo[1] + j) * (int64_t)n[0] +
-          part->lo[0];
-      memcpy(into_slab ? row : dense, into_slab ? dense : row, bytes);
-      dense += part->n[0];
-    }
+/* Copy on the host between a slab and its messages. */
+static mg_status_t copy_messages(mg_slabs_t *s, int round, const mg_copy_list_t *list) {
+  const mg_view_t *slab = view_of(s, round);
+  const mg_copy_job_t job = {slab, slab, s->messages, list->item, list->n};
+  mg_copies_t *copies;
+  if (list->n == 0) return MG_OK;
+  MG_TRY(mg_backend_cpu.prepare_copies(&job, &copies));
+  const mg_status_t status = mg_backend_cpu.copy(copies, MG_U, MG_U);
+  mg_backend_cpu.release_copies(copies);
+  return status;
 }
 
-/* Start a message of n cells to or from another rank. */
-static mg_status_t post(const mg_slabs_t *s, int64_t rank, double *cells, int64_t n, bool sends) {
-  const int64_t bytes = n * (int64_t)sizeof *cells;
-  return sends ? mg_comm_send(s->requests, rank, cells, bytes)
-               : mg_comm_receive(s->requests, rank, cells, bytes);
-}
-
-/* Iterate over the parts of this rank's slab that other ranks hold: exchange messages, or move
- * rows. */
-static mg_status_t exchange_with_others(mg_slabs_t *s, int slab_number, const mg_slab_t *slab,
-                                        bool storing, bool moving) {
-  double *dense = s->incoming;
-  int64_t rank = -1, count = 0;
-  double *start = dense;
-  for (int h = 0; slab->n > 0 && h < s->n_holdings; h++) {
-    mg_cuboid_t part;
-    if (s->holding[h].rank == s->me || !within(s, slab_number, &s->holding[h].cells, &part))
-      continue;
-    if (moving) {
-      move_rows(slab, s->n, &part, dense, !storing);
-    } else {
-      if (rank >= 0 && s->holding[h].rank != rank) {
-        MG_TRY(post(s, rank, start, count, storing));
-        start += count;
-        count = 0;
-      }
-      rank = s->holding[h].rank;
-      count += mg_volume(part.n);
-    }
-    dense += mg_volume(part.n);
-  }
-  if (moving || count == 0) return MG_OK;
-  return post(s, rank, start, count, storing);
-}
-
-/* Exchange this rank's packed parts with the holders of the slabs; move its own parts. */
-static mg_status_t exchange_packed(mg_slabs_t *s, int round, const mg_slab_t *own, bool storing) {
-  const mg_view_t *v = &s->level->store.view;
-  double *dense = s->set[round % s->n_sets] + s->slab_doubles;
-  for (int slab = round_begin(s, round); slab < round_end(s, round); slab++) {
-    const int holder = holder_of(s, slab);
-    int64_t count = 0;
-    for (int q = 0; q < v->n_patches; q++) {
-      const mg_cuboid_t patch = cuboid_of(&v->patch[q]);
-      mg_cuboid_t part;
-      if (!within(s, slab, &patch, &part) || is_whole(s, slab, &part)) continue;
-      if (holder == s->me) move_rows(own, s->n, &part, dense + count, !storing);
-      count += mg_volume(part.n);
-    }
-    if (holder != s->me && count > 0) MG_TRY(post(s, holder, dense, count, !storing));
-    dense += count;
-  }
-  return MG_OK;
+static mg_status_t exchange(mg_slabs_t *s, const double *from, double *to) {
+  MG_TRY(mg_messages_receive(s->requests, s->plan.receive, s->plan.n_receive, to, sizeof *to));
+  MG_TRY(mg_messages_send(s->requests, s->plan.send, s->plan.n_send, from, sizeof *from));
+  return mg_requests_wait(s->requests);
 }
 
 mg_status_t mg_slabs_fetch_end(mg_slabs_t *s, int round, mg_slab_t *slab) {
   *slab = mg_slabs_planes(s, round);
-  const int number = own_slab(s, round);
   MG_TRY(finish_copies(s));
-  MG_TRY(exchange_with_others(s, number, slab, false, false));
-  MG_TRY(exchange_packed(s, round, slab, false));
-  MG_TRY(mg_requests_wait(s->requests));
-  return exchange_with_others(s, number, slab, false, true);
+  MG_TRY(exchange(s, packed(s, round), s->messages));
+  return copy_messages(s, round, &s->plan.unpack);
 }
 
 mg_status_t mg_slabs_store(mg_slabs_t *s, mg_vector_t vec, int round) {
-  const mg_slab_t slab = mg_slabs_planes(s, round);
-  const int number = own_slab(s, round);
-  MG_TRY(exchange_with_others(s, number, &slab, true, true));
-  MG_TRY(exchange_with_others(s, number, &slab, true, false));
-  MG_TRY(exchange_packed(s, round, &slab, true));
-  MG_TRY(mg_requests_wait(s->requests));
+  MG_TRY(plan_round(s, round, true));
+  MG_TRY(copy_messages(s, round, &s->plan.pack));
+  MG_TRY(exchange(s, s->messages, packed(s, round)));
   MG_TRY(start_copies(s, vec, round, true));
   return finish_copies(s);
 }

@@ -228,8 +228,8 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   mg_level_t *coarse = level + 1;
   const mg_end_t image_end = {level->backend, &level->image.view, &level->timers.traffic};
   const mg_end_t coarse_end = {coarse->backend, &coarse->store.view, &coarse->timers.traffic};
-  const mg_distribution_t image = {&level->plan->layout, true},
-                          cells = {&coarse->plan->layout, false};
+  const mg_distribution_t image = {.layout = &level->plan->layout, .halved = true},
+                          cells = {.layout = &coarse->plan->layout};
   spec = mg_copy_halo(&level->plan->layout, 0, periodic);
   spec.src = image;
   spec.dst = cells;

@@ -114,7 +114,7 @@ mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l) {
     }
     const mg_copy_spec_t spec = {
         .src = {&fine->plan->layout, true},
-        .dst = {&coarse->plan->layout, false},
+        .dst = {.layout = &coarse->plan->layout},
         .interior = true,
         .face_dir = d,
         .periodic = {mg_is_periodic(v, 0), mg_is_periodic(v, 1), mg_is_periodic(v, 2)}};
@@ -128,7 +128,7 @@ mg_status_t mg_halo_betas(mg_hierarchy_t *h, int l) {
   mg_level_t *level = &h->level[l];
   const mg_view_t *v = &level->store.view;
   const mg_end_t end = {level->backend, v, NULL};
-  const mg_distribution_t here = {&level->plan->layout, false};
+  const mg_distribution_t here = {.layout = &level->plan->layout};
   for (int d = 0; d < 3; d++) {
     const mg_copy_spec_t spec = {
         .src = here,

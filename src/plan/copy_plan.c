@@ -10,6 +10,12 @@ static int32_t grid_dim(const mg_distribution_t *s, int d) {
 
 static mg_status_t patches_of(const mg_distribution_t *s, int64_t rank, mg_cuboid_t **patches,
                               int *n) {
+  if (s->cuboid) {
+    *n = s->first[rank + 1] - s->first[rank];
+    MG_TRY(mg_new(patches, *n, "patch lists"));
+    if (*n > 0) memcpy(*patches, s->cuboid + s->first[rank], (size_t)*n * sizeof **patches);
+    return MG_OK;
+  }
   MG_TRY(mg_layout_patches(s->layout, rank, patches, n));
   if (s->halved)
     for (int p = 0; p < *n; p++)
@@ -129,13 +135,24 @@ static mg_status_t add_near(const mg_distribution_t *other, const mg_cuboid_t *c
   return MG_OK;
 }
 
-/* Add this rank, and the ranks that own boxes near its cuboids. */
+/* Add the ranks with cells in any of their cuboids. */
+static mg_status_t add_holders(const mg_distribution_t *other, rank_set_t *set) {
+  for (int64_t rank = 0; rank < other->layout->world_ranks; rank++)
+    for (int c = other->first[rank]; c < other->first[rank + 1]; c++)
+      if (mg_volume(other->cuboid[c].n) > 0) MG_TRY(rank_set_add(set, rank));
+  return MG_OK;
+}
+
+/* Add this rank, and the ranks that may have cells in or near its cuboids. */
 static mg_status_t find_peers(const mg_copy_spec_t *spec, const mg_distribution_t *other,
                               int64_t rank, const mg_cuboid_t *cuboids, int n, rank_set_t *set) {
-  const bool same = spec->src.layout == spec->dst.layout && spec->src.halved == spec->dst.halved;
+  const bool same = spec->src.layout == spec->dst.layout && spec->src.halved == spec->dst.halved &&
+                    spec->src.cuboid == spec->dst.cuboid;
   if (n > 0) MG_TRY(rank_set_add(set, rank));
+  if (n > 0 && other->cuboid) return add_holders(other, set);
   for (int c = 0; c < n; c++)
-    MG_TRY(add_near(other, &cuboids[c], same, spec->depth, spec->periodic, set));
+    if (mg_volume(cuboids[c].n) > 0)
+      MG_TRY(add_near(other, &cuboids[c], same, spec->depth, spec->periodic, set));
   return MG_OK;
 }
 
@@ -313,7 +330,7 @@ static mg_status_t build_sends(const mg_copy_spec_t *spec, int64_t rank, const m
 }
 
 mg_copy_spec_t mg_copy_halo(const mg_layout_t *layout, int depth, const bool periodic[3]) {
-  const mg_distribution_t cells = {layout, false};
+  const mg_distribution_t cells = {.layout = layout};
   return (mg_copy_spec_t){.src = cells,
                           .dst = cells,
                           .depth = depth,

@@ -8,11 +8,15 @@
 #include "formulas/view.h"
 #include "plan/decomp.h"
 
-/** Distribution of cells over ranks: a layout, or its image on the next coarser grid. In the
- *  image every patch has half its cells in each direction and the same owner. */
+/** Distribution of cells over ranks: a layout, its image on the next coarser grid, or any cuboids
+ *  of the layout's grid. In the image every patch has half its cells in each direction and the same
+ *  owner. */
 typedef struct {
   const mg_layout_t *layout;
   bool halved;
+  const mg_cuboid_t *cuboid; /**< of all ranks, instead of the patches; NULL: none. Some may be
+                                empty: n is 0 in all directions. For a spec of depth 0. */
+  const int *first; /**< of each rank's cuboids; the entry after the last rank ends the list */
 } mg_distribution_t;
 
 /** What to copy: every cell that a destination patch needs, from the source patch that owns it. */

@@ -39,6 +39,12 @@ const char *mg_transports_describe(const mg_transports_t *transports);
 /** Names of the transports in use, joined by "+"; "none" with one rank. */
 const char *mg_transports_name(const mg_transports_t *transports);
 
+/** Start n messages of a copy plan, to or from their places in a buffer. */
+MG_MUST_CHECK mg_status_t mg_messages_receive(mg_requests_t *requests, const mg_message_t *message,
+                                              int n, void *buffer, int value_bytes);
+MG_MUST_CHECK mg_status_t mg_messages_send(mg_requests_t *requests, const mg_message_t *message,
+                                           int n, const void *buffer, int value_bytes);
+
 /** Input of a channel: this rank's messages of one exchange that use the same transport, with their
  *  copies. */
 typedef struct {

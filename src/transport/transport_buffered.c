@@ -67,6 +67,24 @@ static mg_status_t buffered_start(mg_channel_t *channel, mg_vector_t src, mg_vec
   return uses_events(s) ? s->src->queue.event_record() : MG_OK;
 }
 
+mg_status_t mg_messages_receive(mg_requests_t *requests, const mg_message_t *message, int n,
+                                void *buffer, int value_bytes) {
+  for (int m = 0; m < n; m++)
+    MG_TRY(mg_comm_receive(requests, message[m].rank,
+                           (char *)buffer + message[m].offset * value_bytes,
+                           message[m].count * value_bytes));
+  return MG_OK;
+}
+
+mg_status_t mg_messages_send(mg_requests_t *requests, const mg_message_t *message, int n,
+                             const void *buffer, int value_bytes) {
+  for (int m = 0; m < n; m++)
+    MG_TRY(mg_comm_send(requests, message[m].rank,
+                        (const char *)buffer + message[m].offset * value_bytes,
+                        message[m].count * value_bytes));
+  return MG_OK;
+}
+
 static mg_status_t mpi_post(mg_channel_t *channel) {
   buffered_t *s = (buffered_t *)channel;
   /* Before MPI accesses the buffers, this run's pack and the previous run's unpack must be done. */
@@ -76,15 +94,9 @@ static mg_status_t mpi_post(mg_channel_t *channel) {
     if (s->n_send > 0) MG_TRY(wait_for(s->src));
     if (s->n_receive > 0) MG_TRY(wait_for(s->dst));
   }
-  for (int m = 0; m < s->n_receive; m++)
-    MG_TRY(mg_comm_receive(s->requests, s->receive[m].rank,
-                           s->incoming + s->receive[m].offset * s->src->value_bytes,
-                           s->receive[m].count * s->src->value_bytes));
-  for (int m = 0; m < s->n_send; m++)
-    MG_TRY(mg_comm_send(s->requests, s->send[m].rank,
-                        s->outgoing + s->send[m].offset * s->src->value_bytes,
-                        s->send[m].count * s->src->value_bytes));
-  return MG_OK;
+  MG_TRY(
+      mg_messages_receive(s->requests, s->receive, s->n_receive, s->incoming, s->src->value_bytes));
+  return mg_messages_send(s->requests, s->send, s->n_send, s->outgoing, s->src->value_bytes);
 }
 
 static mg_status_t mpi_unpack(mg_channel_t *channel, mg_vector_t dst) {

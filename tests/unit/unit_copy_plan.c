@@ -52,6 +52,12 @@ static void add_cells(int32_t out[3], const int32_t a[3], const int32_t b[3]) {
 }
 
 static void patches_of(const mg_distribution_t *spread, int64_t rank, mg_cuboid_t **patch, int *n) {
+  if (spread->cuboid) {
+    *n = spread->first[rank + 1] - spread->first[rank];
+    *patch = zeros(*n, sizeof **patch);
+    memcpy(*patch, spread->cuboid + spread->first[rank], (size_t)*n * sizeof **patch);
+    return;
+  }
   CHECK_INT(mg_layout_patches(spread->layout, rank, patch, n), MG_OK);
   for (int p = 0; spread->halved && p < *n; p++)
     (*patch)[p] = mg_layout_coarse(spread->layout, &(*patch)[p]);
@@ -280,7 +286,7 @@ static void test_halos(void) {
     int32_t n[3];
     random_grid(&r, round, 16, n);
     const mg_layout_t y = random_layout(&r, n, 1, world);
-    const mg_distribution_t here = {&y, false};
+    const mg_distribution_t here = {.layout = &y};
     mg_copy_spec_t spec = {
         .src = here, .dst = here, .depth = (int)random_int(&r, 1, 2), .face_dir = round % 4 - 1};
     random_directions(&r, spec.periodic);
@@ -301,13 +307,44 @@ static void test_transfers(void) {
     const int32_t twice[3] = {2 * n[0], 2 * n[1], 2 * n[2]};
     const mg_layout_t fine = random_layout(&r, twice, 2, world);
     const mg_layout_t coarse = random_layout(&r, n, 1, world);
-    const mg_distribution_t image = {&fine, true}, cells = {&coarse, false};
+    const mg_distribution_t image = {.layout = &fine, .halved = true}, cells = {.layout = &coarse};
     const bool gather = round % 2 == 0;
     mg_copy_spec_t spec = {.src = gather ? image : cells,
                            .dst = gather ? cells : image,
                            .depth = gather ? 0 : (int)random_int(&r, 1, 2),
                            .interior = true,
                            .face_dir = gather ? round / 2 % 4 - 1 : -1};
+    random_directions(&r, spec.periodic);
+    check_plan(&spec);
+  }
+}
+
+/* Between a layout and slabs of the same grid: two for each rank, some of them empty. */
+static void test_cuboids(void) {
+  random_t r = {4};
+  for (int round = 0; round < 400; round++) {
+    const int64_t world = random_int(&r, 1, MOST_RANKS);
+    mg_cuboid_t slab[2 * MOST_RANKS] = {{{0, 0, 0}, {0, 0, 0}}};
+    int first[MOST_RANKS + 1];
+    int32_t n[3], k = 0;
+    random_grid(&r, round, 12, n);
+    const mg_layout_t y = random_layout(&r, n, 1, world);
+    for (int rank = 0; rank <= world; rank++)
+      first[rank] = 2 * rank;
+    const int offset = (int)random_int(&r, 0, 2 * world - 1);
+    for (int s = 0; s < 2 * world; s++) {
+      const int32_t left = n[2] - k,
+                    planes = s + 1 == 2 * world ? left : (int32_t)random_int(&r, 0, left);
+      if (planes > 0)
+        slab[(offset + s) % (2 * world)] = (mg_cuboid_t){{0, 0, k}, {n[0], n[1], planes}};
+      k += planes;
+    }
+    const mg_distribution_t cells = {.layout = &y},
+                            slabs = {.layout = &y, .cuboid = slab, .first = first};
+    mg_copy_spec_t spec = {.src = round % 2 ? cells : slabs,
+                           .dst = round % 2 ? slabs : cells,
+                           .interior = true,
+                           .face_dir = round / 2 % 4 - 1};
     random_directions(&r, spec.periodic);
     check_plan(&spec);
   }
@@ -340,7 +377,8 @@ static void test_general(void) {
       half[d] = mg_layout_coarse_n(&fine, d);
     }
     const mg_layout_t coarse = mg_general_layout(half, random_int(&r, 1, world), world);
-    const mg_distribution_t here = {&fine, false}, image = {&fine, true}, cells = {&coarse, false};
+    const mg_distribution_t here = {.layout = &fine}, image = {.layout = &fine, .halved = true},
+                            cells = {.layout = &coarse};
     const bool halo = round % 3 == 0, gather = round % 3 == 1;
     mg_copy_spec_t spec = {.src = halo     ? here
                                   : gather ? image
@@ -363,7 +401,7 @@ static void test_one_of_a_million(void) {
   const mg_layout_t y = cube_of(100, 1024, 1000000, 1000000);
   const int32_t box[3] = {50, 49, 50};
   const int64_t rank = mg_layout_owner(&y, box);
-  mg_copy_spec_t spec = {.src = {&y, false}, .dst = {&y, false}, .depth = 2, .face_dir = -1};
+  mg_copy_spec_t spec = {.src = {.layout = &y}, .dst = {.layout = &y}, .depth = 2, .face_dir = -1};
   mg_copy_plan_t plan;
   CHECK_INT(mg_copy_plan_build(&spec, rank, &plan), MG_OK);
   CHECK_INT(plan.n_send, 26);
@@ -382,7 +420,7 @@ static void test_one_of_a_million(void) {
 static void test_longest_messages(void) {
   const int64_t w = 1 << 19;
   const mg_layout_t y = cube_of(2, (int32_t)w, 2, 2);
-  mg_copy_spec_t spec = {.src = {&y, false}, .dst = {&y, false}, .depth = 2, .face_dir = -1};
+  mg_copy_spec_t spec = {.src = {.layout = &y}, .dst = {.layout = &y}, .depth = 2, .face_dir = -1};
   mg_copy_plan_t plan;
   CHECK_INT(mg_copy_plan_build(&spec, 1, &plan), MG_OK);
   CHECK_INT(plan.n_send, 1);
@@ -403,6 +441,7 @@ static void test_longest_messages(void) {
 int main(void) {
   test_halos();
   test_transfers();
+  test_cuboids();
   test_general();
   test_one_of_a_million();
   test_longest_messages();

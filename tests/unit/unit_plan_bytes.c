@@ -231,8 +231,8 @@ static int64_t message_bytes(const mg_copy_spec_t *spec, int64_t rank) {
 
 /* Bytes of the messages of the exchanges that level.c creates for level l. */
 static int64_t exchange_bytes(int l, int64_t rank) {
-  const mg_distribution_t here = {&plan.level[l].layout, false},
-                          image = {&plan.level[l].layout, true};
+  const mg_distribution_t here = {.layout = &plan.level[l].layout},
+                          image = {.layout = &plan.level[l].layout, .halved = true};
   mg_copy_spec_t spec = {.src = here,
                          .dst = here,
                          .depth = plan.radius,
@@ -246,7 +246,7 @@ static int64_t exchange_bytes(int l, int64_t rank) {
     bytes += message_bytes(&spec, rank);
   }
   if (l + 1 == plan.n_levels || plan.level[l].nests_coarse) return bytes;
-  const mg_distribution_t coarse = {&plan.level[l + 1].layout, false};
+  const mg_distribution_t coarse = {.layout = &plan.level[l + 1].layout};
   spec.faces = false;
   spec.interior = true;
   spec.src = coarse;

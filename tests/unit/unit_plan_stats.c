@@ -23,8 +23,8 @@ static void count_messages(int l, int64_t ranks, bool faces, int64_t *messages, 
   *messages = *doubles = 0;
   for (int64_t rank = 0; rank < ranks; rank++) {
     if (mg_layout_share(y, rank) == 0) continue;
-    const mg_copy_spec_t spec = {.src = {y, false},
-                                 .dst = {y, false},
+    const mg_copy_spec_t spec = {.src = {.layout = y},
+                                 .dst = {.layout = y},
                                  .depth = plan.radius,
                                  .faces = faces,
                                  .face_dir = -1,
