@@ -3,12 +3,14 @@
 #include "api/box_lists.h"
 #include "base/alloc.h"
 #include "base/log.h"
+#include "formulas/walls.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STAGE_DOUBLES = 1 << 19 };
+enum { STAGE_DOUBLES = 1 << 19, MESSAGE_DOUBLES = 1 << 20 };
 
-mg_cuboid_t mg_cuboid_common(const mg_cuboid_t *a, const mg_cuboid_t *b) {
+static mg_cuboid_t common_cells(const mg_cuboid_t *a, const mg_cuboid_t *b) {
   mg_cuboid_t c;
   for (int d = 0; d < 3; d++) {
     const int32_t end_a = a->lo[d] + a->n[d], end_b = b->lo[d] + b->n[d],
@@ -42,7 +44,7 @@ static mg_status_t check_overlaps(mg_held_t *box, int n) {
   qsort(box, (size_t)n, sizeof *box, by_first_plane);
   for (int a = 0; a < n; a++)
     for (int b = a + 1; b < n && box[b].cells.lo[2] < box[a].cells.lo[2] + box[a].cells.n[2]; b++) {
-      const mg_cuboid_t both = mg_cuboid_common(&box[a].cells, &box[b].cells);
+      const mg_cuboid_t both = common_cells(&box[a].cells, &box[b].cells);
       const int low = box[a].rank < box[b].rank ? box[a].rank : box[b].rank;
       if (mg_volume(both.n) > 0)
         return mg_error(MG_ERR_USAGE, "boxes of ranks %d and %d both have cell (%d, %d, %d)", low,
@@ -56,25 +58,17 @@ static mg_status_t check_boxes(const mg_boxes_t *b) {
   const int64_t want = mg_volume(mg_boxes_grid(b));
   int64_t cells = 0;
   mg_held_t *sorted;
-  for (int n = 0; n < b->box.n; n++) {
-    MG_TRY(check_box(b, &b->box.item[n]));
-    cells += mg_volume(b->box.item[n].cells.n);
+  for (int n = 0; n < b->n; n++) {
+    MG_TRY(check_box(b, &b->box[n]));
+    cells += mg_volume(b->box[n].cells.n);
   }
-  MG_TRY(mg_new(&sorted, b->box.n, "boxes"));
-  memcpy(sorted, b->box.item, (size_t)b->box.n * sizeof *sorted);
-  const mg_status_t status = check_overlaps(sorted, b->box.n);
+  MG_TRY(mg_new(&sorted, b->n, "boxes"));
+  memcpy(sorted, b->box, (size_t)b->n * sizeof *sorted);
+  const mg_status_t status = check_overlaps(sorted, b->n);
   free(sorted);
   if (status != MG_OK || cells == want) return status;
   return mg_error(MG_ERR_USAGE, "the boxes have %lld cells, but the grid has %lld",
                   (long long)cells, (long long)want);
-}
-
-static void set_first(mg_held_list_t *list, int ranks) {
-  for (int rank = 0, n = 0; rank <= ranks; rank++) {
-    while (n < list->n && list->item[n].rank < rank)
-      n++;
-    list->first[rank] = n;
-  }
 }
 
 /* Every rank passes as many boxes as the one with the most. */
@@ -89,7 +83,7 @@ static mg_status_t gather_boxes(mg_boxes_t *b, const hpgmg_box_t *mine, int n) {
   char *all = NULL, *own = NULL;
   mg_status_t status = mg_new(&all, (int64_t)bytes * b->ranks, "boxes");
   if (status == MG_OK) status = mg_new(&own, (int64_t)bytes, "boxes");
-  if (status == MG_OK) status = mg_new(&b->box.item, (int64_t)most * b->ranks, "boxes");
+  if (status == MG_OK) status = mg_new(&b->box, (int64_t)most * b->ranks, "boxes");
   status = mg_comm_agree(status);
   if (status == MG_OK) {
     message_t *m = (void *)own;
@@ -100,7 +94,7 @@ static mg_status_t gather_boxes(mg_boxes_t *b, const hpgmg_box_t *mine, int n) {
   for (int rank = 0; status == MG_OK && rank < b->ranks; rank++) {
     const message_t *m = (const void *)(all + bytes * (size_t)rank);
     for (int c = 0; c < m->n; c++) {
-      mg_held_t *box = &b->box.item[b->box.n++];
+      mg_held_t *box = &b->box[b->n++];
       box->rank = rank;
       memcpy(&box->cells, &m->box[c], sizeof box->cells);
     }
@@ -109,19 +103,61 @@ static mg_status_t gather_boxes(mg_boxes_t *b, const hpgmg_box_t *mine, int n) {
   return status;
 }
 
-static mg_status_t list_patches(mg_boxes_t *b) {
-  const mg_layout_t *layout = &b->level->plan->layout;
-  for (int rank = 0; rank < b->ranks; rank++) {
-    mg_cuboid_t *patch;
-    int n;
-    if (mg_layout_share(layout, rank) == 0) continue;
-    MG_TRY(mg_layout_patches(layout, rank, &patch, &n));
-    const mg_status_t status = mg_grow(&b->patch.item, b->patch.n + n, "patch lists");
-    for (int q = 0; status == MG_OK && q < n; q++)
-      b->patch.item[b->patch.n++] = (mg_held_t){rank, patch[q]};
-    free(patch);
-    MG_TRY(status);
+mg_cuboid_t mg_boxes_cells(const mg_boxes_t *b, const mg_held_t *box, int part) {
+  mg_cuboid_t c = box->cells;
+  const int d = (part - mg_cells_at(0, 0)) / 2, side = (part - mg_cells_at(0, 0)) % 2;
+  if (part < mg_cells_at(0, 0)) return c;
+  const int32_t at = side == 0 ? 0 : mg_boxes_grid(b)[d] - 1;
+  c.n[d] = at >= c.lo[d] && at < c.lo[d] + c.n[d];
+  c.lo[d] = at;
+  return c;
+}
+
+mg_status_t mg_boxes_plan(const mg_boxes_t *b, int part, const int32_t planes[2], bool storing,
+                          mg_cuboid_t *cells, mg_copy_plan_t *plan) {
+  const mg_view_t *v = &b->level->store.view;
+  const mg_cuboid_t within = {{0, 0, planes[0]}, {v->n[0], v->n[1], planes[1] - planes[0]}};
+  const mg_distribution_t patches = {.layout = &b->level->plan->layout},
+                          boxes = {.layout = patches.layout, .cuboid = cells, .first = b->first};
+  const mg_copy_spec_t spec = {
+      .src = storing ? boxes : patches,
+      .dst = storing ? patches : boxes,
+      .interior = true,
+      .face_dir = part < 3 ? part : MG_CELLS,
+      .periodic = {mg_is_periodic(v, 0), mg_is_periodic(v, 1), mg_is_periodic(v, 2)}};
+  for (int n = 0; n < b->n; n++) {
+    const mg_cuboid_t all = mg_boxes_cells(b, &b->box[n], part);
+    cells[n] = common_cells(&all, &within);
+    if (mg_volume(cells[n].n) == 0) cells[n] = (mg_cuboid_t){{0, 0, 0}, {0, 0, 0}};
   }
+  return mg_copy_plan_build(&spec, b->me, plan);
+}
+
+/* Cells that the copies of a list may have in one plane. */
+static int64_t plane_of(const mg_copy_list_t *list) {
+  int64_t cells = 0;
+  for (int c = 0; c < list->n; c++)
+    cells += (int64_t)list->item[c].n[0] * list->item[c].n[1];
+  return cells;
+}
+
+/* A round moves about MESSAGE_DOUBLES at most, but at least a plane. */
+static mg_status_t plan_rounds(mg_boxes_t *b) {
+  const int32_t all[2] = {0, mg_boxes_grid(b)[2]};
+  mg_copy_plan_t plan;
+  mg_cuboid_t *cells;
+  double widest = 0.0;
+  mg_status_t status = mg_new(&cells, b->n, "boxes");
+  if (status == MG_OK) status = mg_boxes_plan(b, MG_CELLS, all, true, cells, &plan);
+  free(cells);
+  if (status == MG_OK) {
+    widest = fmax((double)plane_of(&plan.pack), (double)plane_of(&plan.unpack));
+    mg_copy_plan_free(&plan);
+  }
+  MG_TRY(mg_comm_agree(status));
+  MG_TRY(mg_comm_max(mg_comm_world(), &widest, 1));
+  b->is_local = widest == 0.0;
+  b->planes = (int32_t)fmin(all[1], fmax(1.0, MESSAGE_DOUBLES / fmax(1.0, widest)));
   return MG_OK;
 }
 
@@ -140,9 +176,11 @@ static mg_status_t allocate_stages(mg_boxes_t *b) {
 }
 
 static mg_status_t allocate(mg_boxes_t *b) {
-  MG_TRY(mg_new(&b->box.first, b->ranks + 1, "boxes"));
-  MG_TRY(mg_new(&b->patch.first, b->ranks + 1, "boxes"));
-  MG_TRY(list_patches(b));
+  MG_TRY(mg_new(&b->first, b->ranks + 1, "boxes"));
+  for (int n = 0; n < b->n; n++)
+    b->first[b->box[n].rank + 1] = n + 1;
+  for (int rank = 0; rank < b->ranks; rank++)
+    if (b->first[rank + 1] == 0) b->first[rank + 1] = b->first[rank];
   MG_TRY(allocate_stages(b));
   return mg_requests_create(2 * b->ranks, &b->requests);
 }
@@ -158,12 +196,10 @@ mg_status_t mg_boxes_create(const mg_level_t *level, const hpgmg_box_t *mine, in
   MG_TRY(gather_boxes(b, mine, n));
   MG_TRY(mg_comm_agree(check_boxes(b)));
   MG_TRY(mg_comm_agree(allocate(b)));
-  set_first(&b->box, b->ranks);
-  set_first(&b->patch, b->ranks);
-  return MG_OK;
+  return plan_rounds(b);
 }
 
-void mg_boxes_free_messages(mg_boxes_t *b) {
+static void free_messages(mg_boxes_t *b) {
   const size_t bytes = (size_t)b->message_doubles * sizeof(double);
   for (int e = 0; e < 2; e++) {
     if (b->message[e]) b->level->backend->release(b->message[e], bytes, MG_SPACE_SHARED);
@@ -172,51 +208,47 @@ void mg_boxes_free_messages(mg_boxes_t *b) {
   b->message_doubles = 0;
 }
 
+/* Memory of messages is kept, because pinning it on a device takes longer than a message. */
+mg_status_t mg_boxes_reserve(mg_boxes_t *b, int64_t doubles) {
+  if (doubles <= b->message_doubles) return MG_OK;
+  free_messages(b);
+  b->message_doubles = doubles;
+  for (int e = 0; e < 2; e++) {
+    void *memory;
+    MG_TRY(b->level->backend->alloc((size_t)doubles * sizeof(double), MG_SPACE_SHARED, &memory));
+    b->message[e] = memory;
+  }
+  return MG_OK;
+}
+
 void mg_boxes_free(mg_boxes_t *b) {
   if (!b) return;
-  mg_boxes_free_messages(b);
+  free_messages(b);
   for (int s = 0; s < 2; s++)
     if (b->stage[s])
       b->level->backend->release(b->stage[s], (size_t)b->stage_doubles * sizeof(double),
                                  MG_SPACE_SHARED);
   mg_requests_free(b->requests);
-  free(b->box.item), free(b->box.first);
-  free(b->patch.item), free(b->patch.first);
+  free(b->box), free(b->first);
   free(b);
 }
 
 int mg_boxes_count(const mg_boxes_t *b) {
-  return b->box.first[b->me + 1] - b->box.first[b->me];
+  return b->first[b->me + 1] - b->first[b->me];
 }
 
 mg_cuboid_t mg_boxes_part(const mg_boxes_t *b, int n, int part) {
-  mg_cuboid_t c = b->box.item[b->box.first[b->me] + n].cells;
-  if (part >= mg_cells_at(0, 0)) return mg_boxes_at_side(b, &c, part);
-  if (part != MG_CELLS && mg_volume(c.n) > 0) c.n[part]++;
+  mg_cuboid_t c = mg_boxes_cells(b, &b->box[b->first[b->me] + n], part);
+  if (part >= 0 && part < 3 && mg_volume(c.n) > 0) c.n[part]++;
   return c;
 }
 
-mg_cuboid_t mg_boxes_at_side(const mg_boxes_t *b, const mg_cuboid_t *cells, int part) {
-  mg_cuboid_t c = *cells;
-  const int d = (part - mg_cells_at(0, 0)) / 2, side = (part - mg_cells_at(0, 0)) % 2;
-  const int32_t at = side == 0 ? 0 : mg_boxes_grid(b)[d] - 1;
-  c.n[d] = at >= c.lo[d] && at < c.lo[d] + c.n[d];
-  c.lo[d] = at;
-  return c;
-}
-
-bool mg_boxes_are_patches(const mg_boxes_t *b) {
-  for (int box = 0; box < b->box.n; box++)
-    for (int patch = 0; patch < b->patch.n; patch++) {
-      const mg_held_t *one = &b->box.item[box], *other = &b->patch.item[patch];
-      const mg_cuboid_t both = mg_cuboid_common(&one->cells, &other->cells);
-      if (one->rank != other->rank && mg_volume(both.n) > 0) return false;
-    }
-  return true;
+bool mg_boxes_are_local(const mg_boxes_t *b) {
+  return b->is_local;
 }
 
 hpgmg_array_t mg_boxes_storage(const mg_boxes_t *b, int n, mg_vector_t vec) {
-  const mg_cuboid_t *box = &b->box.item[b->box.first[b->me] + n].cells;
+  const mg_cuboid_t *box = &b->box[b->first[b->me] + n].cells;
   const mg_view_t *v = &b->level->store.view;
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];

@@ -44,7 +44,7 @@ MG_MUST_CHECK mg_status_t mg_boxes_fetch(mg_boxes_t *boxes, mg_vector_t vec,
                                          const hpgmg_array_t *array);
 
 /** Whether no cells pass between ranks, on any rank. Not collective. */
-bool mg_boxes_are_patches(const mg_boxes_t *boxes);
+bool mg_boxes_are_local(const mg_boxes_t *boxes);
 
 /** A vector of the level as an array for box number b, if the box is one of its patches; else NULL.
  *  Storing and fetching it copies nothing. */

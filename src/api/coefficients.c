@@ -69,7 +69,7 @@ mg_status_t mg_api_set_up(hpgmg_solver_t *s) {
   const bool alone = mg_comm_size(mg_comm_world()) == 1,
              singular = mg_is_singular(&s->h->level[0].store.view);
   s->can_enqueue =
-      s->h->graph[0][MG_KIND_FIRST] && (alone || (!singular && mg_boxes_are_patches(s->boxes)));
+      s->h->graph[0][MG_KIND_FIRST] && (alone || (!singular && mg_boxes_are_local(s->boxes)));
   s->ready = s->usable = true;
   return MG_OK;
 }
