@@ -46,7 +46,7 @@ MG_INLINE row_t row_at(const mg_view_t *v, const mg_patch_t *p, const mg_cpu_ste
                  .b_h2 = MG_REAL(v->b_h2),
                  .c1 = MG_REAL(u->c1),
                  .c2 = MG_REAL(u->c2),
-                 .phase = (p->lo[0] ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ u->color) & 1,
+                 .phase = (mg_parity(p, 0, j, k) ^ u->color) & 1,
                  .mask = u->mask,
                  .weights = mg_face_weights(p, job->order, -1, j, k),
                  .first = p->wall[0][0] ? wall : MG_REAL(1.0),

@@ -87,7 +87,7 @@ static __device__ mg_real_t apply(const mg_cuda_patch_t *l, int points, const mg
 static __global__ void step_kernel(mg_cuda_patch_t l, int points, mg_update_t u) {
   MG_CUDA_CELL(i, j, k, l.p.n);
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
-  const int phase = (l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color;
+  const int phase = mg_parity(&l.p, i, j, k) ^ u.color;
   const mg_real_t x = u.x < 0 ? MG_REAL(0.0) : l.p.vec[u.x][at];
   mg_real_t *out = l.p.vec[u.dst] + at;
   if (phase & u.mask) {

@@ -11,6 +11,11 @@ MG_INLINE mg_real_t *mg_cell(const mg_patch_t *p, int vec, int64_t i, int64_t j,
   return p->vec[vec] + i + j * p->jstride + k * p->kstride;
 }
 
+/** A number whose lowest bit is the color of a cell (mg_step_t). */
+MG_INLINE int mg_parity(const mg_patch_t *p, int i, int j, int k) {
+  return (p->lo[0] + i) ^ (p->lo[1] + j) ^ (p->lo[2] + k);
+}
+
 /** a alpha of the cell at offset `at`. */
 MG_INLINE mg_real_t mg_a_at(const mg_view_t *v, const mg_patch_t *p, ptrdiff_t at) {
   return v->alpha_varies ? p->vec[MG_ALPHA][at] : MG_REAL(v->a);

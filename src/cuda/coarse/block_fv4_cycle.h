@@ -65,7 +65,7 @@ template <bool colored, bool varies> struct mg_fv4_block_t {
     cell.j = row - cell.k * n;
     cell.there = cell.k < n;
     const mg_patch_t *p = &l->p;
-    const int odd = (p->lo[0] ^ (p->lo[1] + cell.j) ^ (p->lo[2] + cell.k) ^ color) & 1;
+    const int odd = (mg_parity(p, 0, cell.j, cell.k) ^ color) & 1;
     cell.i = coarsest ? i : 2 * i + odd;
     cell.load(l, place.ks);
     if (colored && !coarsest) cell.dinv *= c2; /* here, off the path from step to step */

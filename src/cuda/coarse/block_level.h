@@ -292,7 +292,7 @@ struct mg_block_level_t {
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const int3 i = cell(c);
       const ptrdiff_t at = offset(i);
-      const int phase = ((p->lo[0] + i.x) ^ (p->lo[1] + i.y) ^ (p->lo[2] + i.z) ^ u.color) & u.mask;
+      const int phase = (mg_parity(p, i.x, i.y, i.z) ^ u.color) & u.mask;
       mg_real_t value = u.x < 0 ? MG_REAL(0.0) : vec(u.x)[at];
       if (phase == 0) {
         const mg_real_t ax = u.x < 0 ? MG_REAL(0.0) : apply<true, varies>(u.x, i);

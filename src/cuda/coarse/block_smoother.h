@@ -66,8 +66,7 @@ template <bool colored, bool varies> struct mg_block_smoother_t {
     const mg_patch_t *p = &level.l->p;
     for (int d = 0; d < 3; d++)
       odd_period = odd_period || (!p->wall[d][0] && p->n[d] % 2 != 0);
-    const int phase =
-        colored ? (p->lo[0] ^ (p->lo[1] + pair.j) ^ (p->lo[2] + pair.k) ^ steps.color) & 1 : 0;
+    const int phase = colored ? (mg_parity(p, 0, pair.j, pair.k) ^ steps.color) & 1 : 0;
     load(&first, pair, phase, phase ? u.y : u.x);
     load(&second, pair, 1 - phase, phase ? u.x : u.y);
     __syncthreads();

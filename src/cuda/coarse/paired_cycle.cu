@@ -105,7 +105,7 @@ static mg_paired_level_t level_of(const mg_view_t *v, mg_interpolation_t kind,
   l.n_steps = n_steps;
   l.same = steps.same;
   l.c2 = MG_REAL(steps.c2);
-  if (step[0].colored) l.phase = (p->lo[0] ^ p->lo[1] ^ p->lo[2] ^ steps.color) & 1;
+  if (step[0].colored) l.phase = (mg_parity(p, 0, 0, 0) ^ steps.color) & 1;
   return l;
 }
 

@@ -43,7 +43,7 @@ template <typename S> struct position_t {
     least[0] = least[1] = mg_least_exponent(row > 0 && row < S::ROWS - 1 &&
                                             may_use<S>(p, 0, i, 2) && may_use<S>(p, 1, j, 1));
     /* Both colors and planes alternate from step to step, so one parity serves all steps. */
-    const int parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.color;
+    const int parity = mg_parity(&p, 0, j, 0) ^ job.color;
     swapped = COLORED && ((parity + first_stage - 1) & 1) != 0;
     pair = shared + row * WIDTH + 2 * lane;
     const int inward = row == 0 ? 2 * WIDTH : row == S::ROWS - 1 ? -2 * WIDTH : 0;

@@ -148,8 +148,7 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
 
   /* Both colors and planes alternate from step to step, so one parity serves all steps. */
   static __device__ __forceinline__ int parity_of(const job_t &job, const tile_t &t) {
-    const mg_patch_t &p = job.l.p;
-    return p.lo[0] ^ (p.lo[1] + t.j0) ^ p.lo[2] ^ job.color ^ 1;
+    return mg_parity(&job.l.p, 0, t.j0, 0) ^ job.color ^ 1;
   }
   __device__ __forceinline__ void begin(mg_real_t *shared, const job_t &job, const tile_t &t, int) {
     P::begin(shared, job, t, 0);

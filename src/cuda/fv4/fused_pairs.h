@@ -54,7 +54,7 @@ static __device__ __forceinline__ pair_t pair_of_thread(const job_t &job, const 
   const int i = t.i0 + 2 * (lane - 1), j = t.j0 + row - 2;
   pair_t c;
   c.cell = (row + FIRST_ROW) * ROW + (COL0 - 2 + 2 * lane) * COL;
-  c.parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.sweep.color;
+  c.parity = mg_parity(&p, 0, j, 0) ^ job.sweep.color;
   c.column = i + j * p.jstride;
   c.inside = (i >= 0 || !p.wall[0][0]) && i < p.n[0] + (p.wall[0][1] ? 0 : 2) &&
              (j >= 0 || !p.wall[1][0]) && j < p.n[1] + (p.wall[1][1] ? 0 : 2);

@@ -250,7 +250,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   const int k0 = tile_index[2] * chunk, k1 = min(k0 + chunk, p->n[2]);
   const bool inside = i < p->n[0] && j < p->n[1];
   ptrdiff_t at = i + j * p->jstride + k0 * p->kstride;
-  int phase = (p->lo[0] ^ (p->lo[1] + j) ^ (p->lo[2] + k0) ^ job.color) & 1;
+  int phase = (mg_parity(p, 0, j, k0) ^ job.color) & 1;
   const int offset = (row * PITCH + m + 1) * BYTES;
   share_t share = share_of(&job, &t, k0);
   slots_t slots = first_slots();

@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(THREADS) small(const MG_GRID_CONSTANT m
     const mg_real_t *x = tile + ti + 2 + (tj + 2) * UI + (tk + 2) * (UI * UJ);
     const mg_values25_t v = mg_load_values25(x, UI, UI * UJ);
     const mg_real_t ax = mg_apply_values25(&v, &b, a, job.l.v.b_h2);
-    const int phase = ((p->lo[0] + i) ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ job.color) & 1;
+    const int phase = (mg_parity(p, i, j, k) ^ job.color) & 1;
     result = mg_fv4_result<op>(job, v.c, ax, f, dinv, previous);
     if (op == MG_FV4_COLORED && phase) result = v.c;
   }

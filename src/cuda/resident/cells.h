@@ -71,7 +71,7 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
     const mg_patch_t &p = job.l.p;
     const int plane = block_t::plane(t.rows[0]);
     place = PITCH + here.pair + here.row[0] * PITCH + here.row[1] * plane;
-    phase = COLORED ? (p.lo[0] ^ (p.lo[1] + here.j) ^ (p.lo[2] + here.k) ^ job.color) & 1 : 0;
+    phase = COLORED ? (mg_parity(&p, 0, here.j, here.k) ^ job.color) & 1 : 0;
     const bool first = here.pair == 0, last = here.pair == t.pairs - 1;
     const int beside_low = place + (!first ? -1 : t.pairs - 1),
               beside_high = place + (!last ? 1 : 1 - t.pairs);

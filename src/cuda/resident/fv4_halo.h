@@ -45,7 +45,7 @@ static __device__ __forceinline__ tile_t tile_of(const job_t &job, int block) {
 
 /** Whether a cell is in the color of the first step: then 0. */
 static __device__ __forceinline__ int phase_of(const job_t &job, int i, int j, int k) {
-  return ((job.l.p.lo[0] + i) ^ (job.l.p.lo[1] + j) ^ (job.l.p.lo[2] + k) ^ job.color) & 1;
+  return (mg_parity(&job.l.p, i, j, k) ^ job.color) & 1;
 }
 
 /** The word that a cell's value has in the mailboxes: all blocks that need the value read the same
