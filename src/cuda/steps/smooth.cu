@@ -25,7 +25,44 @@
  *   - 1 / diagonal from memory (23.0 and 24.8 instead of 20.2 and 22.4). */
 #include "cuda/cells/stencil_load.h"
 #include "cuda/runtime/dependent_launch.h"
-#include "cuda/steps/smooth_cells.h"
+#include "cuda/runtime/overlap.h"
+#include <algorithm>
+
+static const dim3 block_shape(32, 8, 1);
+
+/** 1 / diagonal: stored if it is l1-scaled or the operator is fv4, otherwise computed. */
+template <bool stored, bool varies>
+static __device__ __forceinline__ mg_real_t dinv_of(const mg_cuda_patch_t *l, int i, int j, int k) {
+  const mg_patch_t *p = &l->p;
+  const ptrdiff_t js = p->jstride, ks = p->kstride, at = i + j * js + k * ks;
+  if (stored) return p->vec[MG_DINV][at];
+  const mg_real_t a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
+  return MG_REAL(1.0) / mg_diagonal_7(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at,
+                                      p->vec[MG_BETA_K] + at, js, ks,
+                                      mg_face_weights(p, l->order, i, j, k), a, l->v.b_h2);
+}
+
+/** Update of a cell of the color, in place; 7-point operators. */
+template <bool varies>
+static __device__ __forceinline__ void relax_cell(const mg_cuda_patch_t *l, const mg_update_t &u,
+                                                  int i, int j, int k) {
+  mg_real_t *x = l->p.vec[u.x];
+  const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
+  x[at] = mg_relax(x[at], mg_apply<false, varies>(l, x, i, j, k), l->p.vec[MG_F][at],
+                   dinv_of<false, varies>(l, i, j, k), u.c2);
+}
+
+/** Update of a cell of a 7-point operator in a step on all cells. */
+template <bool stored, bool varies>
+static __device__ __forceinline__ void update_cell(const mg_cuda_patch_t *l, const mg_update_t &u,
+                                                   int i, int j, int k) {
+  const mg_real_t *x = l->p.vec[u.x];
+  const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
+  const mg_real_t previous = u.previous < 0 ? MG_REAL(0.0) : l->p.vec[u.previous][at];
+  l->p.vec[u.dst][at] =
+      mg_update(x[at], previous, mg_apply<false, varies>(l, x, i, j, k), l->p.vec[MG_F][at],
+                dinv_of<stored, varies>(l, i, j, k), u.c1, u.c2);
+}
 
 /* Cells per thread along k on large levels. */
 enum { COLORED_PLANES = 3, ALL_PLANES = 2 };
@@ -49,7 +86,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
     colored_7(mg_cuda_patch_t l, mg_update_t u) {
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z);
-  const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & 1;
+  const int phase = (mg_parity(&l.p, 0, j, k) ^ u.color) & 1;
   const int i = 2 * (int)(blockIdx.x * blockDim.x + threadIdx.x) + phase;
   if (i >= l.p.n[0] || j >= l.p.n[1] || k >= l.p.n[2]) {
     mg_cuda_wait_dependency(); /* a level of one cell has none of the other color */
@@ -75,7 +112,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
   const int pair = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
-  const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & 1;
+  const int phase = (mg_parity(&l.p, 0, j, k) ^ u.color) & 1;
   if (clear(l.p, 2 * (int)blockDim.x, planes)) {
     mg_real_t *x = l.p.vec[u.x] + j * l.p.jstride + k * l.p.kstride;
     mg_real_t value[planes];
@@ -94,7 +131,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
   }
   for (int q = 0; q < planes; q++) {
     const int i = 2 * pair + (phase ^ (q & 1));
-    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2]) mg_relax_cell<varies>(&l, u, i, j, k + q);
+    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2]) relax_cell<varies>(&l, u, i, j, k + q);
   }
 }
 
@@ -143,7 +180,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
   }
   for (int q = 0; q < planes; q++)
     if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-      mg_update_cell<stored, varies>(&l, u, i, j, k + q);
+      update_cell<stored, varies>(&l, u, i, j, k + q);
 }
 
 /* First step from a zero guess, where A x is zero too. Cells outside the color become zero. */
@@ -151,8 +188,8 @@ template <bool stored, bool varies>
 static __global__ void __launch_bounds__(256) first(mg_cuda_patch_t l, mg_update_t u) {
   MG_CUDA_CELL(i, j, k, l.p.n);
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
-  const int phase = ((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & u.mask;
-  mg_real_t d = phase == 0 ? mg_smooth_dinv<stored, varies>(&l, i, j, k) : MG_REAL(0.0);
+  const int phase = (mg_parity(&l.p, i, j, k) ^ u.color) & u.mask;
+  mg_real_t d = phase == 0 ? dinv_of<stored, varies>(&l, i, j, k) : MG_REAL(0.0);
   mg_cuda_force(d);
   mg_cuda_wait_dependency();
   l.p.vec[u.dst][at] = phase == 0 ? mg_relax(0.0, 0.0, l.p.vec[MG_F][at], d, u.c2) : MG_REAL(0.0);
@@ -176,28 +213,110 @@ static choice_t choose_kernel(const mg_cuda_patch_t &l, mg_update_form_t form) {
   return {all_7<stored, varies>, 1, 1};
 }
 
-void mg_cuda_smooth_patch(const mg_cuda_patch_t &l, const mg_update_t &u, bool stored) {
+static void smooth_patch(const mg_cuda_patch_t &l, const mg_update_t &u, bool stored) {
   const int *n = l.p.n;
   const choice_t c = l.v.alpha_varies ? (stored ? choose_kernel<true, true>(l, u.form)
                                                 : choose_kernel<false, true>(l, u.form))
                                       : (stored ? choose_kernel<true, false>(l, u.form)
                                                 : choose_kernel<false, false>(l, u.form));
   const dim3 grid = mg_cuda_grid((n[0] + c.width - 1) / c.width, n[1],
-                                 (n[2] + c.planes - 1) / c.planes, mg_smooth_block);
+                                 (n[2] + c.planes - 1) / c.planes, block_shape);
   /* Kernels for large levels do not wait for their dependency. */
   if (c.planes > 1)
-    c.kernel<<<grid, mg_smooth_block, 0, mg_cuda.stream>>>(l, u);
+    c.kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, u);
   else
-    mg_cuda_launch_dependent(c.kernel, grid, mg_smooth_block, l, u);
+    mg_cuda_launch_dependent(c.kernel, grid, block_shape, l, u);
 }
 
 /* One step of a 7-point operator, or the first step from zero of any operator. */
 static mg_status_t smooth_step(const mg_view_t *v, const mg_sweep_t *sweep) {
   const mg_update_t u = mg_update_of(sweep);
   for (int q = 0; q < v->n_patches; q++) {
-    mg_cuda_smooth_patch(mg_cuda_patch(v, q), u,
-                         sweep->step->l1 || !mg_traits_of(v->op)->sums_diagonal);
+    smooth_patch(mg_cuda_patch(v, q), u, sweep->step->l1 || !mg_traits_of(v->op)->sums_diagonal);
     MG_CUDA_LAUNCHED("smooth");
+  }
+  return MG_OK;
+}
+
+/* A step in two regions: the interior, which overlaps with the halo exchange, and the boundary,
+ * which depends on it. The boundary consists of whole tiles of a block each, so that it costs no
+ * more than the same cells in a full sweep. */
+static mg_tiling_t tiling_of(const mg_patch_t &p) {
+  mg_tiling_t c = {{(int)block_shape.x, (int)block_shape.y, 1}, {1, 1, 1}, {}, {}};
+  for (int d = 0; d < 3; d++) {
+    c.box[d] = c.cells[d] + 2;
+    c.n[d] = (p.n[d] + c.cells[d] - 1) / c.cells[d];
+  }
+  return c;
+}
+
+/* Fewest cells of a patch along each direction for overlap. */
+enum { SHORTEST = 128 };
+
+/* Overlap pays only for messages through the host. Transfers by the devices themselves are faster
+ * before a single launch than beside two partial sweeps, each of which fills and drains the device.
+ * Two H200s, GDOF/s without and with overlap: 512^3, peer stores 6.59 and 6.51, through the host
+ * 4.18 and 5.16; 640^3 in several patches, NCCL 5.94 and 5.71. */
+static bool step_overlaps(const mg_view_t *v, bool host) {
+  bool fits = host;
+  for (int q = 0; q < v->n_patches; q++)
+    for (int d = 0; d < 3; d++)
+      fits = fits && v->patch[q].n[d] >= SHORTEST;
+  return fits;
+}
+
+/* A cuboid of tiles as a separate patch. Its walls are those of the original patch. */
+static mg_patch_t patch_of(const mg_patch_t &p, const mg_tiling_t &tiling,
+                           const mg_tiles_t &tiles) {
+  mg_patch_t part = p;
+  int first[3];
+  for (int d = 0; d < 3; d++) {
+    first[d] = tiles.first[d] * tiling.cells[d];
+    part.lo[d] += first[d];
+    part.n[d] = std::min(tiles.n[d] * tiling.cells[d], p.n[d] - first[d]);
+  }
+  for (int vec = 0; vec < MG_N_VECTORS; vec++)
+    if (part.vec[vec]) part.vec[vec] = mg_cell(&p, vec, first[0], first[1], first[2]);
+  return part;
+}
+
+template <bool colored, bool stored, bool varies>
+static __global__ void __launch_bounds__(256)
+    smooth_boundary(mg_cuda_patch_t l, mg_region_tiles_t tiles, mg_update_t u) {
+  int tile[3];
+  mg_tile_of_block(tiles, tile);
+  const int i = tile[0] * (int)blockDim.x + (int)threadIdx.x,
+            j = tile[1] * (int)blockDim.y + (int)threadIdx.y, k = tile[2];
+  if (i >= l.p.n[0] || j >= l.p.n[1]) return;
+  if (!colored)
+    update_cell<stored, varies>(&l, u, i, j, k);
+  else if (((mg_parity(&l.p, i, j, k) ^ u.color) & 1) == 0)
+    relax_cell<varies>(&l, u, i, j, k);
+}
+
+template <bool varies> static auto choose_boundary_kernel(mg_update_form_t form, bool stored) {
+  return form == MG_UPDATE_COLORED ? smooth_boundary<true, false, varies>
+         : stored                  ? smooth_boundary<false, true, varies>
+                                   : smooth_boundary<false, false, varies>;
+}
+
+static mg_status_t smooth_region(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
+  const mg_update_t u = mg_update_of(sweep);
+  const bool stored = sweep->step->l1;
+  const auto kernel = v->alpha_varies ? choose_boundary_kernel<true>(u.form, stored)
+                                      : choose_boundary_kernel<false>(u.form, stored);
+  for (int q = 0; q < v->n_patches; q++) {
+    mg_cuda_patch_t l = mg_cuda_patch(v, q);
+    const mg_tiling_t tiling = tiling_of(l.p);
+    mg_region_tiles_t tiles;
+    const int blocks = mg_region_tiles(l.p, tiling, region, &tiles);
+    if (region == MG_REGION_INTERIOR) {
+      l.p = patch_of(l.p, tiling, tiles.list[0]);
+      smooth_patch(l, u, stored);
+    } else if (blocks > 0) {
+      kernel<<<(unsigned)blocks, block_shape, 0, mg_cuda.stream>>>(l, tiles, u);
+    }
+    MG_CUDA_LAUNCHED("smooth_region");
   }
   return MG_OK;
 }
@@ -205,7 +324,7 @@ static mg_status_t smooth_step(const mg_view_t *v, const mg_sweep_t *sweep) {
 bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host) {
   const bool fv4 = mg_traits_of(v->op)->points == 25;
   if (n > 1) return fv4 ? mg_cuda_fv4_fused_overlaps(v, host) : mg_cuda_fused_overlaps(v, n, host);
-  return fv4 ? mg_cuda_fv4_sweep_overlaps(v, host) : mg_cuda_step_overlaps(v, host);
+  return fv4 ? mg_cuda_fv4_sweep_overlaps(v, host) : step_overlaps(v, host);
 }
 
 mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
@@ -213,5 +332,5 @@ mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_regio
   if (sweep->n > 1 && fv4) return mg_cuda_fv4_smooth_fused(v, sweep, region);
   if (sweep->n > 1) return mg_cuda_smooth_fused(v, sweep, region, false, NULL, MG_NO_VECTOR);
   if (fv4 && sweep->x >= 0) return mg_cuda_fv4_smooth(v, sweep, region);
-  return region == MG_REGION_ALL ? smooth_step(v, sweep) : mg_cuda_smooth_region(v, sweep, region);
+  return region == MG_REGION_ALL ? smooth_step(v, sweep) : smooth_region(v, sweep, region);
 }
