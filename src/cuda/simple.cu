@@ -144,16 +144,6 @@ static mg_status_t restrict_cells(const mg_view_t *fine, mg_vector_t src, const 
   return MG_OK;
 }
 
-/* The formula in one direction: x[0..4] are the coarse cells at offsets -2..2. */
-static __device__ mg_real_t interpolate_line(mg_interpolation_t kind, const mg_real_t x[5],
-                                             int side) {
-  if (kind == MG_INTERPOLATE_P0) return x[2];
-  if (kind == MG_INTERPOLATE_P1) return mg_interpolate_p1(x[1], x[2], x[3], side);
-  if (kind == MG_INTERPOLATE_P2) return mg_interpolate_p2(x[1], x[2], x[3], side);
-  if (kind == MG_INTERPOLATE_V2) return mg_interpolate_v2(x[1], x[2], x[3], side);
-  return mg_interpolate_v4(x[0], x[1], x[2], x[3], x[4], side);
-}
-
 /* One thread per fine cell: a tensor product, along k first, then j, then i. */
 static __global__ void interpolate_kernel(mg_patch_t coarse, mg_vector_t src, mg_patch_t fine,
                                           mg_vector_t dst, mg_interpolation_t kind, bool add) {
@@ -164,11 +154,11 @@ static __global__ void interpolate_kernel(mg_patch_t coarse, mg_vector_t src, mg
     for (int dj = -reach; dj <= reach; dj++) {
       for (int dk = -reach; dk <= reach; dk++)
         line[dk + 2] = *mg_cell(&coarse, src, i / 2 + di, j / 2 + dj, k / 2 + dk);
-      column[dj + 2] = interpolate_line(kind, line, k % 2 ? 1 : -1);
+      column[dj + 2] = mg_interpolate_5(kind, line, k % 2 ? 1 : -1);
     }
-    row[di + 2] = interpolate_line(kind, column, j % 2 ? 1 : -1);
+    row[di + 2] = mg_interpolate_5(kind, column, j % 2 ? 1 : -1);
   }
-  const mg_real_t value = interpolate_line(kind, row, i % 2 ? 1 : -1);
+  const mg_real_t value = mg_interpolate_5(kind, row, i % 2 ? 1 : -1);
   mg_real_t *out = mg_cell(&fine, dst, i, j, k);
   *out = add ? *out + value : value;
 }

@@ -7,6 +7,7 @@
 #define MG_STENCIL_H
 
 #include "base/inline.h"
+#include "base/operators.h"
 #include "formulas/real.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -311,6 +312,23 @@ MG_INLINE mg_real_t mg_interpolate_v4(mg_real_t m2, mg_real_t m1, mg_real_t c, m
                                       mg_real_t p2, int side) {
   const mg_real_t d = mg_fma(MG_REAL(22.0 / 128.0), m1 - p1, MG_REAL(-3.0 / 128.0) * (m2 - p2));
   return side < 0 ? c + d : c - d;
+}
+
+/** The same by P0, P1, P2 or V2. Kernels pass a constant kind. */
+MG_INLINE mg_real_t mg_interpolate_3(mg_interpolation_t kind, mg_real_t m1, mg_real_t c,
+                                     mg_real_t p1, int side) {
+  if (kind == MG_INTERPOLATE_P0) return c;
+  if (kind == MG_INTERPOLATE_P1) return mg_interpolate_p1(m1, c, p1, side);
+  if (kind == MG_INTERPOLATE_P2) return mg_interpolate_p2(m1, c, p1, side);
+  return mg_interpolate_v2(m1, c, p1, side);
+}
+
+/** The same by any formula: x has the coarse cells at offsets -2 .. +2, of which it reads those
+ *  that the formula needs. */
+MG_INLINE mg_real_t mg_interpolate_5(mg_interpolation_t kind, const mg_real_t x[5], int side) {
+  if (kind == MG_INTERPOLATE_P0) return x[2];
+  if (kind == MG_INTERPOLATE_V4) return mg_interpolate_v4(x[0], x[1], x[2], x[3], x[4], side);
+  return mg_interpolate_3(kind, x[1], x[2], x[3], side);
 }
 
 #endif

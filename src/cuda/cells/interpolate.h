@@ -4,22 +4,6 @@
 
 #include "cuda/cuda.h"
 
-/** The formula of P1 or V2 in one direction. */
-template <mg_interpolation_t kind>
-static __device__ __forceinline__ mg_real_t mg_combine3(mg_real_t m1, mg_real_t c, mg_real_t p1,
-                                                        int side) {
-  return kind == MG_INTERPOLATE_P1 ? mg_interpolate_p1(m1, c, p1, side)
-                                   : mg_interpolate_v2(m1, c, p1, side);
-}
-
-/** The formula in one direction: x[0..4] are the values at offsets -2..2. */
-template <mg_interpolation_t kind>
-static __device__ __forceinline__ mg_real_t mg_combine(const mg_real_t x[5], int side) {
-  if (kind == MG_INTERPOLATE_P0) return x[2];
-  if (kind != MG_INTERPOLATE_V4) return mg_combine3<kind>(x[1], x[2], x[3], side);
-  return mg_interpolate_v4(x[0], x[1], x[2], x[3], x[4], side);
-}
-
 /** Stencil radius of a formula, in coarse cells. */
 template <mg_interpolation_t kind> static __device__ constexpr int mg_interpolation_radius() {
   return kind == MG_INTERPOLATE_P0 ? 0 : kind == MG_INTERPOLATE_V4 ? 2 : 1;
@@ -57,7 +41,7 @@ mg_interpolate_children(const values_t &value, const mg_patch_t &fine, mg_vector
           column[dk + 2] = value(di, dj, dk);
 #pragma unroll
         for (int s = 0; s < sides; s++)
-          plane[s][dj + 2][di + 2] = mg_combine<kind>(column, first + s == 0 ? -1 : 1);
+          plane[s][dj + 2][di + 2] = mg_interpolate_5(kind, column, first + s == 0 ? -1 : 1);
       }
 #pragma unroll
     for (int s = 0; s < sides; s++)
@@ -69,9 +53,10 @@ mg_interpolate_children(const values_t &value, const mg_patch_t &fine, mg_vector
           const mg_real_t column[5] = {plane[s][0][di + 2], plane[s][1][di + 2],
                                        plane[s][2][di + 2], plane[s][3][di + 2],
                                        plane[s][4][di + 2]};
-          row[di + 2] = mg_combine<kind>(column, t == 0 ? -1 : 1);
+          row[di + 2] = mg_interpolate_5(kind, column, t == 0 ? -1 : 1);
         }
-        const mg_real_t low = mg_combine<kind>(row, -1), high = mg_combine<kind>(row, 1);
+        const mg_real_t low = mg_interpolate_5(kind, row, -1),
+                        high = mg_interpolate_5(kind, row, 1);
         pair[s][t].x = add ? pair[s][t].x + low : low;
         pair[s][t].y = add ? pair[s][t].y + high : high;
       }

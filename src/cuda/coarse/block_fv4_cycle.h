@@ -24,15 +24,15 @@ static __device__ __forceinline__ mg_real_t mg_fv4_interpolate(const mg_fv4_cell
 #pragma unroll
       for (int dk = -radius; dk <= radius; dk++)
         line[2 + dk] = x[di + MG_FV4_JS * dj + ks * dk];
-      column[2 + dj] = mg_combine<kind>(line, side_k);
+      column[2 + dj] = mg_interpolate_5(kind, line, side_k);
     }
     /* Indices must be constants, so that `row` is in registers. */
 #pragma unroll
     for (int c = 2 - radius; c < 2 + radius; c++)
       row[c] = row[c + 1];
-    row[2 + radius] = mg_combine<kind>(column, side_j);
+    row[2 + radius] = mg_interpolate_5(kind, column, side_j);
   }
-  return mg_combine<kind>(row, side_i);
+  return mg_interpolate_5(kind, row, side_i);
 }
 
 /** The block as seen by one thread. All threads of the block call every function. */

@@ -171,12 +171,12 @@ static __device__ __forceinline__ mg_real2_t mg_paired_interpolate(const mg_real
     mg_real_t column[3];
 #pragma unroll
     for (int dj = 0; dj < 3; dj++)
-      column[dj] =
-          mg_combine3<kind>(x[di + w * dj], x[di + w * (dj + w)], x[di + w * (dj + 2 * w)], side_k);
-    row[di] = mg_combine3<kind>(column[0], column[1], column[2], side_j);
+      column[dj] = mg_interpolate_3(kind, x[di + w * dj], x[di + w * (dj + w)],
+                                    x[di + w * (dj + 2 * w)], side_k);
+    row[di] = mg_interpolate_3(kind, column[0], column[1], column[2], side_j);
   }
-  return mg_make_real2(mg_combine3<kind>(row[0], row[1], row[2], -1),
-                       mg_combine3<kind>(row[0], row[1], row[2], 1));
+  return mg_make_real2(mg_interpolate_3(kind, row[0], row[1], row[2], -1),
+                       mg_interpolate_3(kind, row[0], row[1], row[2], 1));
 }
 
 /** Mean of the children of coarse cell (i, j, k).

@@ -16,16 +16,6 @@
 #include "cuda/fused/squares.h"
 
 namespace mg_temporal {
-/* The formula in one direction: P0, P1 or V2. */
-template <mg_interpolation_t kind>
-__device__ __forceinline__ mg_real_t interpolate_3(mg_real_t m1, mg_real_t c, mg_real_t p1,
-                                                   int side) {
-  if constexpr (kind == MG_INTERPOLATE_P0)
-    return c;
-  else
-    return mg_combine3<kind>(m1, c, p1, side);
-}
-
 /* Step from a column outside a wall of direction d to the next one inward: 1 or -1; 0 inside. */
 __device__ __forceinline__ int step_inward(const mg_patch_t &fine, int n_coarse, int d, int at) {
   if (fine.wall[d][0] && at == -1) return 1;
@@ -87,9 +77,9 @@ __device__ __forceinline__ void interpolate_column(mg_real_t *shared, const job_
   shared[S::MIDDLE + (q & 1) * S::MIDDLE_PLANE + row * s.middle_stride + column] =
       side == 0 ? x[1]
       : job.interpolation == MG_INTERPOLATE_V2
-          ? interpolate_3<MG_INTERPOLATE_V2>(x[0], x[1], x[2], side)
+          ? mg_interpolate_3(MG_INTERPOLATE_V2, x[0], x[1], x[2], side)
       : job.interpolation == MG_INTERPOLATE_P1
-          ? interpolate_3<MG_INTERPOLATE_P1>(x[0], x[1], x[2], side)
+          ? mg_interpolate_3(MG_INTERPOLATE_P1, x[0], x[1], x[2], side)
           : x[1];
 }
 
@@ -133,11 +123,11 @@ __device__ __forceinline__ void interpolate_ji(const mg_real_t *near, int stride
   mg_real_t row[3];
 #pragma unroll
   for (int c = 0; c < 3; c++) {
-    row[c] = interpolate_3<kind>(near[c], near[stride + c], near[2 * stride + c], side);
+    row[c] = mg_interpolate_3(kind, near[c], near[stride + c], near[2 * stride + c], side);
     if (!S::HAS_HALVES && side == 0) row[c] = near[stride + c];
   }
-  value[0] = interpolate_3<kind>(row[0], row[1], row[2], -1);
-  value[1] = interpolate_3<kind>(row[0], row[1], row[2], 1);
+  value[0] = mg_interpolate_3(kind, row[0], row[1], row[2], -1);
+  value[1] = mg_interpolate_3(kind, row[0], row[1], row[2], 1);
   if constexpr (!S::HAS_HALVES) {
     value[0] = alone[0] ? row[1] : value[0];
     value[1] = alone[1] ? row[2] : value[1];

@@ -54,7 +54,7 @@ __device__ __forceinline__ void interpolate(const values_t &value, double2 child
       const double x[3] = {value(i - 1, j - 1, -1), value(i - 1, j - 1, 0), value(i - 1, j - 1, 1)};
 #pragma unroll
       for (int s = 0; s < 2; s++)
-        plane[s][j][i] = mg_combine3<kind>(x[0], x[1], x[2], 2 * s - 1);
+        plane[s][j][i] = mg_interpolate_3(kind, x[0], x[1], x[2], 2 * s - 1);
     }
 #pragma unroll
   for (int s = 0; s < 2; s++)
@@ -63,9 +63,9 @@ __device__ __forceinline__ void interpolate(const values_t &value, double2 child
       double row[3];
 #pragma unroll
       for (int i = 0; i < 3; i++)
-        row[i] = mg_combine3<kind>(plane[s][0][i], plane[s][1][i], plane[s][2][i], 2 * t - 1);
-      child[s][t] = make_double2(mg_combine3<kind>(row[0], row[1], row[2], -1),
-                                 mg_combine3<kind>(row[0], row[1], row[2], 1));
+        row[i] = mg_interpolate_3(kind, plane[s][0][i], plane[s][1][i], plane[s][2][i], 2 * t - 1);
+      child[s][t] = make_double2(mg_interpolate_3(kind, row[0], row[1], row[2], -1),
+                                 mg_interpolate_3(kind, row[0], row[1], row[2], 1));
     }
 }
 

@@ -13,13 +13,6 @@
 #include "cuda/resident/cells.h"
 
 namespace mg_resident {
-/** The formula of P1 or V2 in one direction. */
-template <bool P1>
-static __device__ __forceinline__ mg_real_t combine(mg_real_t low, mg_real_t c, mg_real_t high,
-                                                    int side) {
-  return P1 ? mg_interpolate_p1(low, c, high, side) : mg_interpolate_v2(low, c, high, side);
-}
-
 /** Walls beside a coarse cell in one direction; it has one at most. */
 struct walls_t {
   mg_wall_t low, high;
@@ -124,7 +117,7 @@ template <typename C> struct coarse_tile_t {
   /** Combine a column of the tile along k and j.
    *  @param[in] row_j, row_k  first fine row of the values, in the tile
    *  @param[out] to           values, C::PITCH apart */
-  template <bool P1>
+  template <mg_interpolation_t KIND>
   __device__ __forceinline__ void combine_column(int row_j, int row_k, int column,
                                                  mg_real_t *to) const {
     const mg_real_t *const from = values + (row_k / 2 * LINES + row_j / 2) * C::PITCH + column;
@@ -147,15 +140,16 @@ template <typename C> struct coarse_tile_t {
         k.fold(job.u_order, &x[0][a], x[1][a], &x[2][a]);
 #pragma unroll
     for (int a = 0; a < 3; a++)
-      y[a] = combine<P1>(x[0][a], x[1][a], x[2][a], row_k % 2 == 0 ? -1 : 1);
+      y[a] = mg_interpolate_3(KIND, x[0][a], x[1][a], x[2][a], row_k % 2 == 0 ? -1 : 1);
 #pragma unroll
     for (int r = 0; r < CHILDREN; r++)
-      to[r * C::PITCH] = combine<P1>(y[0], y[1], y[2], (row_j + r) % 2 == 0 ? -1 : 1);
+      to[r * C::PITCH] = mg_interpolate_3(KIND, y[0], y[1], y[2], (row_j + r) % 2 == 0 ? -1 : 1);
   }
 
   /** Combine all columns of the tile, in i from the one below the first pair on. The first threads
    *  also have those beyond the first and the last pair. */
-  template <bool P1> __device__ __forceinline__ void combine_columns(mg_real_t *columns) const {
+  template <mg_interpolation_t KIND>
+  __device__ __forceinline__ void combine_columns(mg_real_t *columns) const {
     const int thread = (int)threadIdx.x;
     int g = group, row_j = cells.here.row[0], row_k = cells.here.row[1],
         column = 1 + cells.here.pair;
@@ -163,8 +157,8 @@ template <typename C> struct coarse_tile_t {
     for (int n = thread < 2 * n_groups ? 2 : 1; n > 0; n--) {
 #pragma unroll 1
       for (int r = 0; r < C::ROWS; r += CHILDREN)
-        combine_column<P1>(row_j + r, row_k, column,
-                           columns + (C::ROWS * g + r) * C::PITCH + column);
+        combine_column<KIND>(row_j + r, row_k, column,
+                             columns + (C::ROWS * g + r) * C::PITCH + column);
       g = thread / 2;
       row_k = g / groups;
       row_j = C::ROWS * (g - row_k * groups);
@@ -185,16 +179,17 @@ template <typename C> struct coarse_tile_t {
 };
 
 /** Add P u to x of the thread's pairs by P1 or V2. All threads of the block call it. */
-template <bool P1, typename C>
+template <mg_interpolation_t KIND, typename C>
 static __device__ __forceinline__ void interpolate(C &cells, const coarse_tile_t<C> &tile) {
   mg_real_t *const columns = cells.shared.scratch(1);
-  tile.template combine_columns<P1>(columns);
+  tile.template combine_columns<KIND>(columns);
   __syncthreads();
 #pragma unroll
   for (int r = 0; r < C::ROWS; r++) {
     const mg_real_t *const c = columns + (C::ROWS * tile.group + r) * C::PITCH + cells.here.pair;
     const mg_real_t low = c[0], own = c[1], high = c[2];
-    cells.add_to_x(r, combine<P1>(low, own, high, -1), combine<P1>(low, own, high, 1));
+    cells.add_to_x(r, mg_interpolate_3(KIND, low, own, high, -1),
+                   mg_interpolate_3(KIND, low, own, high, 1));
   }
 }
 
@@ -209,9 +204,9 @@ static __device__ __forceinline__ void load_first(C &cells, coarse_tile_t<C> &ti
     tile.finish_loads();
     __syncthreads();
     if (job.kind == MG_INTERPOLATE_P1)
-      interpolate<true>(cells, tile);
+      interpolate<MG_INTERPOLATE_P1>(cells, tile);
     else
-      interpolate<false>(cells, tile);
+      interpolate<MG_INTERPOLATE_V2>(cells, tile);
     return;
   }
   cells.load_values();
