@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Check that #include lines point from a layer to the same or a lower one, form no circle, and obey the rules
-# below, and that only the table of traits depends on the name of an operator. The layers are the tables in
-# docs/architecture.md; with python3, also check that docs/architecture.svg is drawn from the first.
+# below; that only the table of traits depends on the name of an operator; and that only src/cuda/runtime/ calls CUDA.
+# The layers are the tables in docs/architecture.md; with python3, also check that docs/architecture.svg is drawn from
+# the first.
 # Exit code 0: no violation, 1: some.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -128,6 +129,13 @@ names=$(grep -rn 'MG_OPERATOR_' src | grep -vE '^src/(base/operators\.[ch]|param
 if [[ -n $names ]]; then
   complain "ask for a trait of the operator (src/base/operators.h) instead:
 $names"
+fi
+
+# Another language for GPUs would replace runtime/, so only that folder calls CUDA and contains PTX.
+calls=$(find src/cuda -type f ! -path 'src/cuda/runtime/*' -exec grep -nE '\<cuda[A-Z][A-Za-z]*\(|\<asm\>' {} + || true)
+if [[ -n $calls ]]; then
+  complain "call a function of src/cuda/runtime/ instead:
+$calls"
 fi
 
 circles=$(tsort <<<"$edges" 2>&1 >/dev/null) || complain "modules that include each other:

@@ -44,6 +44,7 @@ struct mg_cuda_state_t {
   cudaEvent_t event;
   int device;                       /**< its number */
   int sms;                          /**< number of SMs */
+  int shared_bytes;                 /**< most dynamic shared memory of a block */
   bool short_of_bandwidth;          /**< memory limits fused sweeps */
   bool shared;                      /**< other ranks use the device too */
   struct mg_mailboxes_t *mailboxes; /**< device: messages between blocks (resident/mailboxes.h) */
@@ -102,6 +103,23 @@ mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line);
 /** Wait for the stream; fail if a kernel's wait for another rank timed out.
  *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_COMM */
 mg_status_t mg_cuda_finish(void);
+
+/** Enqueue a copy from the host to the device, or back. The host's memory must remain valid until
+ *  mg_cuda_finish. */
+mg_status_t mg_cuda_upload(void *to, const void *from, size_t bytes);
+mg_status_t mg_cuda_download(void *to, const void *from, size_t bytes);
+
+/** Copy a host array into newly allocated device memory.
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to);
+
+/** Let launches of a kernel have this much dynamic shared memory. */
+mg_status_t mg_cuda_allow_shared(const void *kernel, size_t bytes);
+/** The same; false if the device has too little. */
+bool mg_cuda_allows_shared(const void *kernel, size_t bytes);
+
+/** Blocks of a kernel that an SM runs at the same time. */
+mg_status_t mg_cuda_blocks_per_sm(const void *kernel, int threads, size_t shared_bytes, int *n);
 
 /** A pair of cells. */
 #ifdef MG_FLOAT

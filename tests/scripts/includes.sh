@@ -35,4 +35,14 @@ included cuda/fv4/new.cu cuda/fused/launch.h ': src/cuda/fv4/ must not depend on
 included cuda/cells/new.h cuda/fv4/job.h ': src/cuda/cells/ is below src/cuda/fv4/'
 included cuda/runtime/new.h cuda/cells/stencil.h ': src/cuda/runtime/ is below src/cuda/cells/'
 
+# Only runtime/ calls CUDA and contains PTX.
+for text in 'MG_CUDA_TRY(cudaFree(memory));' 'asm volatile("ret;");'; do
+  echo "$text" >"$dir/src/cuda/runtime/new.h"
+  exits 0 bash "$dir/scripts/check-includes.sh"
+  mv "$dir/src/cuda/runtime/new.h" "$dir/src/cuda/fused/new.h"
+  exits 1 bash "$dir/scripts/check-includes.sh"
+  grep -qxF "src/cuda/fused/new.h:1:$text" "$dir/out" || complain "$text: $(cat "$dir/out")"
+  rm "$dir/src/cuda/fused/new.h"
+done
+
 finish

@@ -96,17 +96,11 @@ static mg_status_t copy_steps(const mg_coarse_cycle_job_t *job, mg_step_t **out)
   int n = 0;
   for (int l = 0; l < job->n_levels; l++)
     n += job->level[l].n_steps;
-  MG_CUDA_TRY(cudaMalloc((void **)out, (size_t)n * sizeof **out));
+  MG_TRY(mg_cuda_alloc((size_t)n * sizeof **out, MG_SPACE_LEVEL, (void **)out));
   mg_step_t *to = *out;
-  for (int l = 0; l < job->n_levels; to += job->level[l].n_steps, l++) {
-    const cudaError_t error =
-        cudaMemcpyAsync(to, job->level[l].step, (size_t)job->level[l].n_steps * sizeof *to,
-                        cudaMemcpyHostToDevice, mg_cuda.stream);
-    if (error != cudaSuccess)
-      return mg_cuda_failed(error, "upload of smoother steps", __FILE__, __LINE__);
-  }
-  MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream)); /* the caller may free its steps */
-  return MG_OK;
+  for (int l = 0; l < job->n_levels; to += job->level[l].n_steps, l++)
+    MG_TRY(mg_cuda_upload(to, job->level[l].step, (size_t)job->level[l].n_steps * sizeof *to));
+  return mg_cuda_finish(); /* the caller may free its steps */
 }
 
 /* Whether threads compute pairs of cells. */
@@ -179,7 +173,7 @@ mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coa
 void mg_cuda_coarse_cycle_free(mg_coarse_cycle_t *cycle) {
   if (!cycle) return;
   mg_paired_cycle_free(cycle->paired);
-  (void)cudaFree(cycle->steps);
+  mg_cuda_release(cycle->steps, 0, MG_SPACE_LEVEL);
   delete cycle;
 }
 

@@ -155,24 +155,20 @@ static void set_args(const mg_coarse_cycle_job_t *job, const mg_step_t *step,
 
 mg_status_t mg_paired_cycle_create(const mg_coarse_cycle_job_t *job, const mg_step_t *step,
                                    mg_paired_cycle_t **out) {
-  int device, most_bytes;
   *out = nullptr;
-  MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_CUDA_TRY(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   mg_paired_cycle_t *cycle = new (std::nothrow) mg_paired_cycle_t();
   if (!cycle) return mg_out_of_memory(sizeof *cycle, "the coarse cycle");
   choose_kernels(job, cycle);
   set_args(job, step, &cycle->args);
   cycle->cycle_bytes =
       assign_places(&cycle->args) + (ends_with_cell(job) ? 0 : sizeof(mg_block_shared_t));
-  if (!cycle->cycle || cycle->cycle_bytes > (size_t)most_bytes) {
+  if (!cycle->cycle || cycle->cycle_bytes > (size_t)mg_cuda.shared_bytes) {
     mg_paired_cycle_free(cycle);
     return MG_OK;
   }
   *out = cycle;
   for (const kernel_t kernel : {cycle->cycle, cycle->last})
-    MG_CUDA_TRY(cudaFuncSetAttribute((const void *)kernel,
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize, most_bytes));
+    MG_TRY(mg_cuda_allow_shared((const void *)kernel, (size_t)mg_cuda.shared_bytes));
   return MG_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "cuda/exchange/p2p_tiles.h"
 #include "cuda/runtime/dependent_launch.h"
 #include "cuda/runtime/overlap.h"
+#include "cuda/runtime/words.h"
 #include <algorithm>
 
 #ifndef MG_FLOAT
@@ -21,24 +22,6 @@ double mg_cuda_timeout_s = 60.0;
 /* Tiles per block when other kernels should keep the other SMs: as many as the thread limit
  * allows. An SM that holds such a block has no room for a block of the fused sweeps anyway. */
 enum { CONCURRENT_TILES = 1024 / MG_TILE_THREADS };
-
-static __device__ __forceinline__ unsigned long long nanoseconds(void) {
-  unsigned long long t;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
-  return t;
-}
-
-/* Memory-order qualifiers exist from sm_70 on. Before that, a volatile access also goes to
- * memory, and a fence orders what follows. */
-#if __CUDA_ARCH__ >= 700
-#define RELAXED          ".relaxed.sys"
-#define LOAD_AND_ACQUIRE "ld.acquire.sys.global.u64 "
-enum { MUST_FENCE = 0 };
-#else
-#define RELAXED          ".volatile"
-#define LOAD_AND_ACQUIRE "ld.volatile.global.u64 "
-enum { MUST_FENCE = 1 };
-#endif
 
 /* Reporting and time limit of waits. */
 struct limit_t {
@@ -67,13 +50,13 @@ template <typename F>
 static __device__ __forceinline__ void wait_until(F arrived, int rank, const limit_t &limit) {
   for (int spin = 0; spin < 1000; spin++)
     if (arrived()) return;
-  const unsigned long long start = nanoseconds();
+  const unsigned long long start = mg_nanoseconds();
   while (!arrived()) {
 #if __CUDA_ARCH__ >= 700
     __nanosleep(100);
 #endif
     /* A clock that steps back, as between time slices, must not look like a timeout. */
-    const long long waited = (long long)(nanoseconds() - start);
+    const long long waited = (long long)(mg_nanoseconds() - start);
     if (waited < (long long)limit.timeout_ns && !any_timed_out) continue;
     if (!any_timed_out) *limit.timed_out = 1 + rank;
     any_timed_out = 1;
@@ -87,7 +70,7 @@ template <int TILES> static __device__ __forceinline__ void sync_tile(void) {
   if (TILES == 1)
     __syncthreads();
   else
-    asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y), "n"((int)MG_TILE_THREADS) : "memory");
+    mg_barrier<MG_TILE_THREADS>((int)threadIdx.y);
 }
 
 /* Wait until the tile's watched counter reaches `target`; one thread of the tile polls. */
@@ -95,14 +78,7 @@ template <int TILES>
 static __device__ __forceinline__ void wait_for_counter(const mg_p2p_tile_t &s, mg_counter_t target,
                                                         const limit_t &limit) {
   if (threadIdx.x == 0)
-    wait_until(
-        [&] {
-          mg_counter_t value;
-          asm volatile(LOAD_AND_ACQUIRE "%0, [%1];" : "=l"(value) : "l"(s.wait_for) : "memory");
-          if (MUST_FENCE) __threadfence_system();
-          return value >= target;
-        },
-        s.rank, limit);
+    wait_until([&] { return mg_system_acquire(s.wait_for) >= target; }, s.rank, limit);
   sync_tile<TILES>();
 }
 
@@ -110,9 +86,7 @@ static __device__ __forceinline__ void wait_for_counter(const mg_p2p_tile_t &s, 
  * message had another number. */
 static __device__ __forceinline__ void store_word(char *word, double value, mg_counter_t number) {
   const mg_counter_t bits = (mg_counter_t)__double_as_longlong(value), tag = number << 32;
-  asm volatile("st" RELAXED ".global.v2.u64 [%0], {%1, %2};" ::"l"(word),
-               "l"(tag | (bits & 0xffffffffu)), "l"(tag | bits >> 32)
-               : "memory");
+  mg_system_store(word, tag | (bits & 0xffffffffu), tag | bits >> 32);
 }
 
 static __device__ __forceinline__ double wait_for_word(const char *word, mg_counter_t number,
@@ -121,10 +95,7 @@ static __device__ __forceinline__ double wait_for_word(const char *word, mg_coun
   const mg_counter_t tag = number << 32 >> 32;
   wait_until(
       [&] {
-        asm volatile("ld" RELAXED ".global.v2.u64 {%0, %1}, [%2];"
-                     : "=l"(low), "=l"(high)
-                     : "l"(word)
-                     : "memory");
+        mg_system_load(word, &low, &high);
         return low >> 32 == tag && high >> 32 == tag;
       },
       rank, limit);
@@ -230,8 +201,7 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
             step = (int)(gridDim.x * blockDim.y);
   if (vectors.beside) mg_cuda_start_dependents();
   /* Prefetched while these threads send. */
-  if (send && receive && first < p2p.in.n && threadIdx.x == 0)
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(&p2p.in.tiles[first]));
+  if (send && receive && first < p2p.in.n && threadIdx.x == 0) mg_prefetch(&p2p.in.tiles[first]);
   if (send) {
     for (int t = first; t < p2p.out.n; t += step)
       send_tile<TILES>(&p2p.out.tiles[t], vectors, limit);
@@ -248,8 +218,8 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
  * a single exchange block on that SM excludes it. So ranks that share a GPU leave one SM free. */
 template <int TILES> static mg_status_t find_max_blocks(int sharers, int *max_blocks) {
   int per_sm;
-  MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &per_sm, p2p_exchange_kernel<true, true, TILES>, MG_TILE_THREADS * TILES, 0));
+  MG_TRY(mg_cuda_blocks_per_sm((const void *)p2p_exchange_kernel<true, true, TILES>,
+                               MG_TILE_THREADS * TILES, 0, &per_sm));
   *max_blocks = sharers > 1 ? std::max(1, (mg_cuda.sms - 1) / sharers) : mg_cuda.sms * per_sm;
   return MG_OK;
 }

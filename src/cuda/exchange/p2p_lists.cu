@@ -147,8 +147,8 @@ mg_status_t mg_p2p_create(const mg_cuda_p2p_job_t *job, mg_cuda_p2p_t **out) {
 
 void mg_p2p_free(mg_cuda_p2p_t *p2p) {
   if (!p2p) return;
-  (void)cudaFree(p2p->out.tiles);
-  (void)cudaFree(p2p->in.tiles);
+  mg_cuda_release(p2p->out.tiles, 0, MG_SPACE_LEVEL);
+  mg_cuda_release(p2p->in.tiles, 0, MG_SPACE_LEVEL);
   mg_cuboids_free(&p2p->local);
   delete p2p;
 }

@@ -266,9 +266,7 @@ static mg_status_t launch(const mg_view_t *v, job_t &job, const mg_sweep_t *swee
                           mg_region_t region, const source_t *source = nullptr) {
   static bool ready = false;
   maps_t maps = {};
-  if (!ready)
-    MG_CUDA_TRY(cudaFuncSetAttribute(fused_sweeps<S>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     (int)S::BYTES));
+  if (!ready) MG_TRY(mg_cuda_allow_shared((const void *)fused_sweeps<S>, S::BYTES));
   ready = true;
   MG_TRY(make_maps(v, job, sweep->x, sweep->previous, S::ROWS, &maps));
   if (S::INTERPOLATED) MG_TRY(set_source(*source, S::ROWS, S::MARGIN, job, &maps));

@@ -85,11 +85,8 @@ bool patches_fit(const mg_view_t *v, int layers) {
 
 #ifndef MG_FLOAT /* the kernels for float need less */
 mg_status_t mg_cuda_has_temporal(bool *has) {
-  int device, max_bytes;
   MG_TRY(mg_cuda_has_tma(has));
-  MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_CUDA_TRY(cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  *has = *has && max_bytes >= SHARED_BYTES;
+  *has = *has && mg_cuda.shared_bytes >= SHARED_BYTES;
   return MG_OK;
 }
 #endif

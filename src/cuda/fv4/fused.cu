@@ -297,12 +297,8 @@ bool patches_fit(const mg_view_t *v) {
 
 bool mg_cuda_fv4_can_fuse(const mg_view_t *v, int max_steps) {
   bool has = false;
-  int device, max_bytes;
   return max_steps <= MG_MAX_STEPS_PER_PASS_FV4 && mg_cuda_has_tma(&has) == MG_OK && has &&
-         cudaGetDevice(&device) == cudaSuccess &&
-         cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
-             cudaSuccess &&
-         max_bytes >= (int)(BYTES + sizeof(tile_t)) && patches_fit(v);
+         mg_cuda.shared_bytes >= (int)(BYTES + sizeof(tile_t)) && patches_fit(v);
 }
 
 /* Not with messages between devices: pieces of the whole patch gain more than overlap (320^3 on two
@@ -325,8 +321,7 @@ mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep
       step[1].c2 != step[0].c2)
     return mg_error(MG_ERR_INTERNAL, "%d fused steps of fv4, not two half sweeps of both colors",
                     sweep->n);
-  MG_CUDA_TRY(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)BYTES));
+  MG_TRY(mg_cuda_allow_shared((const void *)kernel, BYTES));
   for (int q = 0; q < v->n_patches; q++) {
     job_t job = {};
     maps_t maps = {};

@@ -260,7 +260,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   fill_rings(p, &t, &share, k0);
   if (inside) next = read_inputs<op, varies>(&job, at, phase);
   for (int k = k0; k < k1; k++, at += p->kstride, phase ^= 1) {
-    fetch_wait();
+    mg_shared_fetch_wait();
     __syncthreads();
     const inputs_t in = next;
     if (k + 1 < k1) {
@@ -311,18 +311,14 @@ static const size_t shared_bytes = (RINGS + 2 * SUMS) * sizeof(mg_real_t);
 static int blocks_per_sm;
 
 mg_status_t mg_cuda_fv4_open(void) {
-  int device = 0, max_bytes = 0;
-  MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_CUDA_TRY(cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   blocks_per_sm = 0;
-  if ((size_t)max_bytes < shared_bytes + WARPS * sizeof(unsigned long long)) return MG_OK;
+  if ((size_t)mg_cuda.shared_bytes < shared_bytes + WARPS * sizeof(unsigned long long))
+    return MG_OK;
   for (const auto &pair : kernels)
     for (const kernel_t kernel : pair)
-      MG_CUDA_TRY(cudaFuncSetAttribute(
-          (const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes));
-  MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks_per_sm, kernels[MG_FV4_COLORED][0], THREADS, shared_bytes));
-  return MG_OK;
+      MG_TRY(mg_cuda_allow_shared((const void *)kernel, shared_bytes));
+  return mg_cuda_blocks_per_sm((const void *)kernels[MG_FV4_COLORED][0], THREADS, shared_bytes,
+                               &blocks_per_sm);
 }
 
 /* A wall formula needs 4 cells within one tile and its halo, and planes within a ring. At 32^3

@@ -10,7 +10,7 @@
 #ifndef MG_CUDA_FV4_MARCH_RINGS_H
 #define MG_CUDA_FV4_MARCH_RINGS_H
 
-#include "cuda/cuda.h"
+#include "cuda/runtime/shared_value.h"
 
 namespace mg_fv4_rings {
 enum {
@@ -77,20 +77,7 @@ static __device__ __forceinline__ int column(int c) {
 }
 
 static __device__ __forceinline__ void fetch(int to_bytes, const mg_real_t *from) {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
-                   (unsigned)__cvta_generic_to_shared(ring) + (unsigned)to_bytes),
-               "l"(from), "n"((int)sizeof(mg_real_t))
-               : "memory");
-#else
-  *plane_at(to_bytes) = *from;
-#endif
-}
-
-static __device__ __forceinline__ void fetch_wait(void) {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
+  mg_shared_fetch(mg_shared_address(ring) + (unsigned)to_bytes, from);
 }
 
 /* The columns of a block, and the rows and columns of u in it that are not outside walls. low_*
@@ -296,7 +283,7 @@ static __device__ __forceinline__ void fill_rings(const mg_patch_t *p, const til
   for (int d = 0; d < 2; d++)
     fetch_k(s, p, (K_RING + d * BETA_PLANE) * BYTES);
   if (!t->walls && !low) return;
-  fetch_wait();
+  mg_shared_fetch_wait();
   __syncthreads();
   if (t->walls)
 #pragma unroll 1

@@ -242,12 +242,7 @@ size_t shared_bytes(const mg_view_t *v) {
 
 /* Whether the GPU has the shared memory of the kernel. */
 bool allow_shared(const mg_view_t *v) {
-  if (!is_wide(v)) return true;
-  const cudaError_t error =
-      cudaFuncSetAttribute((const void *)kernel_of(v, true),
-                           cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes(v));
-  (void)cudaGetLastError(); /* forget a failure */
-  return error == cudaSuccess;
+  return !is_wide(v) || mg_cuda_allows_shared((const void *)kernel_of(v, true), shared_bytes(v));
 }
 
 bool can_reside(const mg_view_t *v, int n) {

@@ -23,13 +23,10 @@
 #ifndef MG_CUDA_RESIDENT_MAILBOXES_H
 #define MG_CUDA_RESIDENT_MAILBOXES_H
 
-#include "cuda/cuda.h"
+#include "cuda/runtime/words.h"
 extern "C" {
 #include "cuda/resident/resident_tiles.h"
 }
-
-/** Memory-order qualifiers exist from sm_70 on. Levels reside only on GPUs with fused sweeps. */
-#define MG_CUDA_HAS_WORDS (__CUDA_ARCH__ >= 700)
 
 enum {
   /** Words that a block receives in one step: two per pair of cells at its sides. */
@@ -45,71 +42,6 @@ struct mg_mailboxes_t {
   uint64_t half[MG_RESIDENT_MAX_BLOCKS][2][2 * MG_RESIDENT_MAX_WORDS];
   unsigned number[MG_RESIDENT_MAX_BLOCKS]; /**< equal and even between launches */
 };
-
-/** A value on its way. A float has one half. */
-struct mg_word_t {
-  unsigned value[2], number[2];
-};
-
-/** Halves of a word. */
-enum { MG_WORD_HALVES = (int)(sizeof(mg_real_t) / 4) };
-
-static __device__ __forceinline__ mg_real_t mg_word_value(const mg_word_t &w) {
-#ifdef MG_FLOAT
-  return __uint_as_float(w.value[0]);
-#else
-  return __hiloint2double((int)w.value[1], (int)w.value[0]);
-#endif
-}
-
-/** 0 if a word has a number. */
-static __device__ __forceinline__ unsigned mg_word_differs(const mg_word_t &w, unsigned number) {
-  return (w.number[0] ^ number) | (MG_WORD_HALVES == 1 ? 0 : w.number[1] ^ number);
-}
-
-/** Send a value, if `needed`. */
-static __device__ __forceinline__ void mg_word_store(uint64_t *to, bool needed, mg_real_t x,
-                                                     unsigned number) {
-#if MG_CUDA_HAS_WORDS && defined(MG_FLOAT)
-  asm volatile("{\n .reg .b64 h;\n .reg .pred p;\n"
-               " setp.ne.u32 p, %3, 0;\n mov.b64 h, {%1, %2};\n"
-               " @p st.relaxed.gpu.global.b64 [%0], h;\n}" ::"l"(to),
-               "r"(__float_as_uint(x)), "r"(number), "r"((unsigned)needed)
-               : "memory");
-#elif MG_CUDA_HAS_WORDS
-  asm volatile("{\n .reg .b64 h<2>;\n .reg .pred p;\n"
-               " setp.ne.u32 p, %4, 0;\n mov.b64 h0, {%1, %3};\n mov.b64 h1, {%2, %3};\n"
-               " @p st.relaxed.gpu.global.v2.b64 [%0], {h0, h1};\n}" ::"l"(to),
-               "r"(__double2loint(x)), "r"(__double2hiint(x)), "r"(number), "r"((unsigned)needed)
-               : "memory");
-#else
-  (void)to, (void)needed, (void)x, (void)number;
-#endif
-}
-
-/** Load a word, if `needed`; otherwise 0 with the given number. Several loads may be in flight. */
-static __device__ __forceinline__ void mg_word_load(const uint64_t *from, bool needed,
-                                                    unsigned number, mg_word_t *w) {
-#if MG_CUDA_HAS_WORDS && defined(MG_FLOAT)
-  asm volatile("{\n .reg .b64 h;\n .reg .pred p;\n"
-               " setp.ne.u32 p, %3, 0;\n mov.b64 h, {0, %4};\n"
-               " @p ld.relaxed.gpu.global.b64 h, [%2];\n"
-               " mov.b64 {%0, %1}, h;\n}"
-               : "=r"(w->value[0]), "=r"(w->number[0])
-               : "l"(from), "r"((unsigned)needed), "r"(number)
-               : "memory");
-#elif MG_CUDA_HAS_WORDS
-  asm volatile("{\n .reg .b64 h<2>;\n .reg .pred p;\n"
-               " setp.ne.u32 p, %5, 0;\n mov.b64 h0, {0, %6};\n mov.b64 h1, {0, %6};\n"
-               " @p ld.relaxed.gpu.global.v2.b64 {h0, h1}, [%4];\n"
-               " mov.b64 {%0, %1}, h0;\n mov.b64 {%2, %3}, h1;\n}"
-               : "=r"(w->value[0]), "=r"(w->number[0]), "=r"(w->value[1]), "=r"(w->number[1])
-               : "l"(from), "r"((unsigned)needed), "r"(number)
-               : "memory");
-#else
-  (void)from, (void)needed, (void)number, (void)w;
-#endif
-}
 
 /** Receive words: request all of them until each has the number.
  *  @param[in] load  load(w, &word[w]) requests word w, or sets it to one that is not needed */

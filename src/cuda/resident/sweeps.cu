@@ -121,12 +121,8 @@ size_t shared_bytes(const mg_resident_tiles_t *tiles) {
 
 /* Whether the GPU has the shared memory of the kernel. */
 bool allow_shared(const mg_view_t *v, const mg_resident_tiles_t *tiles) {
-  if (!mg_resident_tiles_are_wide(tiles)) return true;
-  const cudaError_t error =
-      cudaFuncSetAttribute((const void *)wide_kernel_of(v),
-                           cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes(tiles));
-  (void)cudaGetLastError(); /* forget a failure */
-  return error == cudaSuccess;
+  return !mg_resident_tiles_are_wide(tiles) ||
+         mg_cuda_allows_shared((const void *)wide_kernel_of(v), shared_bytes(tiles));
 }
 
 job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
@@ -145,13 +141,11 @@ job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_
 
 #ifndef MG_FLOAT /* both types of cells share the mailboxes */
 mg_status_t mg_cuda_resident_open(void) {
-  MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.mailboxes, sizeof *mg_cuda.mailboxes));
-  MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.mailboxes, 0, sizeof *mg_cuda.mailboxes, mg_cuda.stream));
-  return MG_OK;
+  return mg_cuda_alloc(sizeof *mg_cuda.mailboxes, MG_SPACE_LEVEL, (void **)&mg_cuda.mailboxes);
 }
 
 void mg_cuda_resident_close(void) {
-  (void)cudaFree(mg_cuda.mailboxes);
+  mg_cuda_release(mg_cuda.mailboxes, sizeof *mg_cuda.mailboxes, MG_SPACE_LEVEL);
 }
 #endif
 

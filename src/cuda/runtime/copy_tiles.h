@@ -58,10 +58,6 @@ int64_t mg_tile_cells(int64_t cells);
 mg_status_t mg_cuboids_cut(const mg_copy_tile_t *copies, int n, int64_t max_cells,
                            mg_tile_t **tiles, int *n_tiles);
 
-/** Copy a host array into newly allocated device memory.
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to);
-
 /** Create the list and its tiles on the device. Memory of a freed list may be reused.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 mg_status_t mg_cuboids_create(const mg_copy_tile_t *copies, int n, mg_copy_tiles_t *out);

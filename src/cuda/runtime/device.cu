@@ -136,6 +136,8 @@ static mg_status_t open_device(int device) {
   mg_cuda.timed_out = (int *)timed_out;
   *mg_cuda.timed_out = 0;
   MG_CUDA_TRY(cudaDeviceGetAttribute(&mg_cuda.sms, cudaDevAttrMultiProcessorCount, device));
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&mg_cuda.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                     device));
   MG_TRY(find_bandwidth(device));
   MG_TRY(find_dependent_launches(&mg_cuda.dependent_launches));
   MG_TRY(mg_cuda_resident_open());
@@ -305,6 +307,45 @@ void mg_cuda_release(void *memory, size_t bytes, mg_space_t space) {
     (void)cudaFreeHost(memory);
   else
     (void)cudaFree(memory);
+}
+
+mg_status_t mg_cuda_upload(void *to, const void *from, size_t bytes) {
+  /* On the stream that reads the data. cudaMemcpy returns when pageable memory has been read,
+   * before the data has arrived, and our stream does not wait for the default stream. */
+  MG_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, mg_cuda.stream));
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_download(void *to, const void *from, size_t bytes) {
+  MG_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, mg_cuda.stream));
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to) {
+  MG_CUDA_TRY(cudaMalloc(to, bytes));
+  MG_TRY(mg_cuda_upload(*to, from, bytes));
+  /* The caller may free `from`: a device that reads pageable memory directly may not have read it
+   * yet. */
+  MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_allow_shared(const void *kernel, size_t bytes) {
+  MG_CUDA_TRY(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+  return MG_OK;
+}
+
+bool mg_cuda_allows_shared(const void *kernel, size_t bytes) {
+  const cudaError_t error =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+  (void)cudaGetLastError(); /* forget a failure */
+  return error == cudaSuccess;
+}
+
+mg_status_t mg_cuda_blocks_per_sm(const void *kernel, int threads, size_t shared_bytes, int *n) {
+  MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(n, kernel, threads, shared_bytes));
+  return MG_OK;
 }
 
 static cudaError_t query_stream() {

@@ -29,6 +29,24 @@ static __device__ __forceinline__ void mg_shared_store(uint32_t address, mg_real
 #endif
 }
 
+/** Copy a value from global memory, asynchronously from sm_80 on. */
+static __device__ __forceinline__ void mg_shared_fetch(uint32_t address, const mg_real_t *from) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(from),
+               "n"((int)sizeof(mg_real_t))
+               : "memory");
+#else
+  mg_shared_store(address, *from);
+#endif
+}
+
+/** Wait for the thread's copies. */
+static __device__ __forceinline__ void mg_shared_fetch_wait(void) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 /* A pair of doubles, also in code for float. */
 static __device__ __forceinline__ double2 mg_shared_load_double2(uint32_t address) {
   double2 x;

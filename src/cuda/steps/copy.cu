@@ -60,19 +60,6 @@ mg_status_t mg_cuboids_cut(const mg_copy_tile_t *copies, int n, int64_t max_cell
   return MG_OK;
 }
 
-#ifndef MG_FLOAT /* the same for both types */
-mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to) {
-  MG_CUDA_TRY(cudaMalloc(to, bytes));
-  /* Copy on the stream that reads the data. cudaMemcpy returns when pageable memory has been
-   * read, before the data has arrived, and our stream does not wait for the default stream.
-   * Synchronize because the caller may free `from`: a device that reads pageable memory directly
-   * may not have read it yet. */
-  MG_CUDA_TRY(cudaMemcpyAsync(*to, from, bytes, cudaMemcpyHostToDevice, mg_cuda.stream));
-  MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
-  return MG_OK;
-}
-#endif
-
 /* Memory of freed small lists, kept for reuse. I/O creates one list per slab; there cudaMalloc
  * and cudaFree cost more than the copies, and cudaFree waits for the device. Reuse is safe
  * because old contents are read before they are overwritten: lists are created and freed on the
@@ -94,8 +81,7 @@ static mg_status_t reuse_or_alloc(size_t *bytes, void **memory) {
       s.memory = nullptr;
       return MG_OK;
     }
-  MG_CUDA_TRY(cudaMalloc(memory, rounded));
-  return MG_OK;
+  return mg_cuda_alloc(rounded, MG_SPACE_LEVEL, memory);
 }
 
 static void keep_or_free(size_t bytes, void *memory) {
@@ -104,12 +90,12 @@ static void keep_or_free(size_t bytes, void *memory) {
       s = {memory, bytes};
       return;
     }
-  (void)cudaFree(memory);
+  mg_cuda_release(memory, bytes, MG_SPACE_LEVEL);
 }
 
 void mg_cuboids_close(void) {
   for (auto &s : spare) {
-    (void)cudaFree(s.memory);
+    mg_cuda_release(s.memory, s.bytes, MG_SPACE_LEVEL);
     s.memory = nullptr;
   }
 }
@@ -123,12 +109,9 @@ static mg_status_t upload(const mg_copy_tile_t *copies, int n, const mg_tile_t *
   MG_TRY(reuse_or_alloc(&out->bytes, &memory));
   out->copy = (mg_copy_tile_t *)memory;
   out->tile = (mg_tile_t *)(out->copy + n);
-  MG_CUDA_TRY(
-      cudaMemcpyAsync(out->copy, copies, copy_bytes, cudaMemcpyHostToDevice, mg_cuda.stream));
-  MG_CUDA_TRY(cudaMemcpyAsync(out->tile, tile, tile_bytes, cudaMemcpyHostToDevice, mg_cuda.stream));
-  MG_CUDA_TRY(
-      cudaStreamSynchronize(mg_cuda.stream)); /* the caller frees both: see mg_cuda_to_device */
-  return MG_OK;
+  MG_TRY(mg_cuda_upload(out->copy, copies, copy_bytes));
+  MG_TRY(mg_cuda_upload(out->tile, tile, tile_bytes));
+  return mg_cuda_finish(); /* the caller frees both */
 }
 
 mg_status_t mg_cuboids_create(const mg_copy_tile_t *copies, int n, mg_copy_tiles_t *out) {

@@ -9,13 +9,11 @@
 #ifndef MG_FLOAT /* the same for both types */
 /* Clear the reduction on the device, and fetch it. */
 static mg_status_t begin(size_t bytes) {
-  MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.reduction, 0, bytes, mg_cuda.stream));
-  return MG_OK;
+  return mg_cuda_clear(mg_cuda.reduction, bytes);
 }
 
 static mg_status_t end(size_t bytes) {
-  MG_CUDA_TRY(cudaMemcpyAsync(mg_cuda.reduction_host, mg_cuda.reduction, bytes,
-                              cudaMemcpyDeviceToHost, mg_cuda.stream));
+  MG_TRY(mg_cuda_download(mg_cuda.reduction_host, mg_cuda.reduction, bytes));
   return mg_cuda_finish();
 }
 

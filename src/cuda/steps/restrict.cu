@@ -69,21 +69,18 @@ static __global__ void __launch_bounds__(256)
 /* The same between levels of any sizes. Used in set-up only. */
 static mg_status_t restrict_child_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                         mg_vector_t dst, const double *factor) {
-  const size_t bytes = ((size_t)coarse->n[d] + 1) * sizeof *factor;
-  double *on_device = nullptr;
-  MG_CUDA_TRY(cudaMalloc((void **)&on_device, bytes));
-  cudaError_t error =
-      cudaMemcpyAsync(on_device, factor, bytes, cudaMemcpyHostToDevice, mg_cuda.stream);
-  for (int q = 0; q < fine->n_patches && error == cudaSuccess; q++) {
+  void *on_device;
+  MG_TRY(mg_cuda_to_device(factor, ((size_t)coarse->n[d] + 1) * sizeof *factor, &on_device));
+  for (int q = 0; q < fine->n_patches; q++) {
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(c.n[0] + 1, c.n[1] + 1, c.n[2] + 1, block_shape);
     child_faces<<<grid, block_shape, 0, mg_cuda.stream>>>(*fine, fine->patch[q], d, c, dst,
-                                                          on_device);
-    error = cudaGetLastError();
+                                                          (const double *)on_device);
   }
-  if (error == cudaSuccess) error = cudaStreamSynchronize(mg_cuda.stream);
-  (void)cudaFree(on_device);
-  return error == cudaSuccess ? MG_OK : mg_cuda_failed(error, "restrict_faces", __FILE__, __LINE__);
+  mg_status_t status = mg_cuda_launched("restrict_faces", __FILE__, __LINE__);
+  if (status == MG_OK) status = mg_cuda_finish();
+  mg_cuda_release(on_device, 0, MG_SPACE_LEVEL);
+  return status;
 }
 
 mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,

@@ -94,27 +94,22 @@ static size_t table_row(const int32_t n[3]) {
 static mg_status_t copy_tables(const double *const *from, int n_tables, const int32_t n[3],
                                unsigned closed, double **out) {
   const size_t row = table_row(n);
-  MG_CUDA_TRY(cudaMalloc((void **)out, (size_t)n_tables * row * sizeof(double)));
-  for (int t = 0; t < n_tables; t++) {
+  const size_t bytes = (size_t)n_tables * row * sizeof(double);
+  mg_status_t status = mg_cuda_alloc(bytes, MG_SPACE_LEVEL, (void **)out);
+  for (int t = 0; t < n_tables && status == MG_OK; t++) {
     const size_t values = (size_t)n[t % 3] + (closed >> t & 1);
-    const cudaError_t error =
-        cudaMemcpyAsync(*out + (size_t)t * row, from[t], values * sizeof(double),
-                        cudaMemcpyHostToDevice, mg_cuda.stream);
-    if (error != cudaSuccess) {
-      (void)cudaFree(*out);
-      return mg_cuda_failed(error, "upload of coefficient tables", __FILE__, __LINE__);
-    }
+    status = mg_cuda_upload(*out + (size_t)t * row, from[t], values * sizeof(double));
   }
-  return MG_OK;
+  if (status != MG_OK) mg_cuda_release(*out, bytes, MG_SPACE_LEVEL);
+  return status;
 }
 
 /** Free tables once the device has read them. The caller owns the host's tables, so they must have
  *  been read too before this returns. */
-static mg_status_t free_tables(mg_status_t status, double *device, const char *name) {
-  const cudaError_t error = cudaStreamSynchronize(mg_cuda.stream);
-  (void)cudaFree(device);
-  if (status != MG_OK) return status;
-  return error == cudaSuccess ? MG_OK : mg_cuda_failed(error, name, __FILE__, __LINE__);
+static mg_status_t free_tables(mg_status_t status, double *device) {
+  const mg_status_t finished = mg_cuda_finish();
+  mg_cuda_release(device, 0, MG_SPACE_LEVEL);
+  return status == MG_OK ? finished : status;
 }
 
 static tables_t tables_at(const double *device, const mg_tables_t *host, const int32_t n[3],
@@ -155,7 +150,7 @@ mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
       set_fv<<<grid, block_shape, 0, mg_cuda.stream>>>(p, h * h, t);
     status = mg_cuda_launched("set_problem", __FILE__, __LINE__);
   }
-  return free_tables(status, device, "set_problem");
+  return free_tables(status, device);
 }
 
 static __global__ void __launch_bounds__(256)
@@ -191,7 +186,7 @@ mg_status_t mg_cuda_prepare_factors(const mg_view_t *v, const double *const fact
 #ifndef MG_FLOAT /* the same for both types */
 void mg_cuda_release_factors(mg_factors_t *factors) {
   if (!factors) return;
-  (void)cudaFree(factors->device); /* waits for the device */
+  mg_cuda_release(factors->device, 0, MG_SPACE_LEVEL); /* waits for the device */
   delete factors;
 }
 #endif
