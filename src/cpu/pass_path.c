@@ -65,21 +65,20 @@ static bool may_interpolate_ghosts(const mg_level_facts_t *level) {
          level->coarse_box_dim >= mg_coarse_layers_of_pass(level->n_steps);
 }
 
-static void needs(const mg_level_facts_t *level, mg_path_needs_t *needs) {
+static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
   const int n = level->n_steps;
   const bool halo = mg_has_halo(level);
-  needs->resident = true;
-  needs->steps_per_pass = n;
-  needs->residual = level->halves;
-  needs->interpolation =
+  plan->resident = true;
+  plan->steps_per_pass = n;
+  plan->fused_residual = level->halves;
+  plan->fused_interpolation =
       mg_interpolates(level) && level->halves && (!halo || may_interpolate_ghosts(level));
-  needs->one_exchange = halo;
-  needs->reads_dinv = !halo || percent_with_ghosts(level) <= DINV_MAX_PERCENT;
-  if (!halo) return;
-  needs->ghost_layers = mg_layers_of_pass(level->op->radius, n);
-  if (!needs->interpolation) return;
-  needs->ghost_layers = mg_layers_of_interpolating_pass(n);
-  needs->coarse_layers = mg_coarse_layers_of_pass(n);
+  plan->one_exchange = halo;
+  plan->reads_dinv = !halo || percent_with_ghosts(level) <= DINV_MAX_PERCENT;
+  if (halo) mg_deepen(plan, mg_layers_of_pass(level->op->radius, n));
+  if (!halo || !plan->fused_interpolation) return;
+  mg_deepen(plan, mg_layers_of_interpolating_pass(n));
+  mg_deepen(plan + 1, mg_coarse_layers_of_pass(n));
 }
 
 const mg_path_t mg_path_cpu_pass = {

@@ -71,16 +71,10 @@ mg_status_t mg_schedule_create_resident(const mg_step_t *steps, int n_steps, boo
                                         bool has_halo, mg_schedule_t *out) {
   *out = (mg_schedule_t){.result = MG_U};
   MG_TRY(mg_new(&out->sweep, 1, "the sweeps of a smooth"));
-  out->n = 1;
   const mg_vector_t x = zero_guess ? MG_NO_VECTOR : MG_U;
-  *out->sweep =
-      (mg_scheduled_sweep_t){.sweep = {steps, n_steps, x, MG_NO_VECTOR, MG_U, MG_NO_VECTOR},
-                             .resident = true,
-                             .has_residual = true};
-  if (!has_halo) return MG_OK;
-  mg_scheduled_sweep_t *sweep = out->sweep;
-  sweep->halo[sweep->n_halo++] = MG_F;
-  if (!zero_guess) sweep->halo[sweep->n_halo++] = MG_U;
+  append_sweep(out, steps, 0, (mg_sweep_t){NULL, n_steps, x, MG_NO_VECTOR, MG_U, MG_NO_VECTOR});
+  out->sweep->resident = true;
+  if (!has_halo) out->sweep->n_halo = 0;
   return MG_OK;
 }
 

@@ -30,31 +30,60 @@ typedef struct {
   bool colored;   /**< each step updates one color */
 } mg_level_facts_t;
 
-/** What a path needs and does. */
-typedef struct {
-  int steps_per_pass; /**< maximum number of steps of a sweep */
-  bool resident;      /**< a smooth is one sweep */
-  bool residual;      /**< the last sweep may compute the residual, too */
-  bool interpolation; /**< the first sweep may interpolate its input */
-  bool one_exchange;  /**< a smooth may exchange ghosts once */
-  bool previous;      /**< keeps the iterate before the last between sweeps */
-  bool reads_dinv;    /**< reads 1 / diagonal also where single steps compute it */
-  int ghost_layers;   /**< of the level, if more than the operator reads */
-  int coarse_layers;  /**< the same of the next coarser level */
-} mg_path_needs_t;
+typedef struct mg_level_plan mg_level_plan_t;
 
 /** A row. */
 typedef struct {
-  const char *name;                           /**< as reports print it */
-  const char *why;                            /**< its gain, and where it was measured */
-  bool (*can)(const mg_level_facts_t *level); /**< NULL: always */
-  /** @param[in,out] needs  those of single steps at entry */
-  void (*needs)(const mg_level_facts_t *level, mg_path_needs_t *needs);
+  const char *name; /**< as reports print it */
+  const char *why;  /**< its gain, and where it was measured */
+  bool (*can)(const mg_level_facts_t *level);
+  /** Plan a level that the path can smooth: ghost layers and what sweeps do.
+   *  @param[in,out] plan  single steps at entry; followed by the next coarser level if a pass
+   *      interpolates from it, which may need ghost layers, too */
+  void (*needs)(const mg_level_facts_t *level, mg_level_plan_t *plan);
 } mg_path_t;
+
+/** Backend of a level. */
+typedef enum {
+  MG_PLACE_CPU,
+  MG_PLACE_CUDA,
+  MG_PLACE_CUDA_SIMPLE,
+  MG_PLACE_GUARD,
+  MG_N_PLACES
+} mg_place_t;
+
+static inline bool mg_place_is_cuda(mg_place_t place) {
+  return place == MG_PLACE_CUDA || place == MG_PLACE_CUDA_SIMPLE;
+}
+
+/** One level of the hierarchy. */
+struct mg_level_plan {
+  mg_layout_t layout;
+  mg_place_t place;
+  double h[3];       /**< width of a whole cell in each direction (mg_plan_width) */
+  int value_bytes;   /**< 8: double; 4: float */
+  unsigned vectors;  /**< of each patch: bit 1 << mg_vector_t for each */
+  unsigned u_holds;  /**< of double cells beside a float level: the float vectors, at most two, in
+                        the memory of MG_U. Each is in use only while MG_U is not */
+  bool nests_coarse; /**< patches of the next coarser level are the halves of these */
+  bool halves;       /**< the next coarser level, if any, has half the cells in each direction */
+  bool shared;       /**< in memory that the processor of the next finer level can access too */
+  int ghost_layers;  /**< ghost layers of each patch: as many as any operation reads */
+  int wall_layers;   /**< ghost layers outside walls; on a CPU, as many as the operator reads */
+  const mg_path_t *path;    /**< how it is smoothed */
+  int steps_per_pass;       /**< maximum number of fused smoother steps; 1: not fused */
+  bool resident;            /**< a smooth is one sweep that keeps the level in the GPU, or passes it
+                               through a CPU's caches once; steps_per_pass is the number of its steps */
+  bool fused_residual;      /**< the last fused steps may compute the residual too */
+  bool fused_interpolation; /**< the first fused steps may interpolate their input */
+  bool reads_dinv;          /**< reads 1 / diagonal also where single steps compute it */
+  bool one_exchange; /**< a smooth may exchange ghosts once; its sweeps then compute the ghosts for
+                        later sweeps, a residual and an interpolation */
+};
 
 /** The paths of a place. */
 typedef struct {
-  const mg_path_t *row[3]; /**< in order of preference; the last one is mg_path_steps */
+  const mg_path_t *row[3]; /**< fast ones in order of preference, then NULL: mg_path_steps */
   bool norms;              /**< the place computes the norm of a residual without storing it */
   bool guesses;            /**< and reads guesses that are not stored (can_defer_guess) */
 } mg_place_paths_t;
@@ -63,6 +92,11 @@ extern const mg_path_t mg_path_steps;         /**< plan/plan_level.c */
 extern const mg_path_t mg_path_cpu_pass;      /**< cpu/pass_path.c */
 extern const mg_path_t mg_path_cuda_resident; /**< cuda/resident/resident_path.c */
 extern const mg_path_t mg_path_cuda_fused;    /**< cuda/fused/fused_path.c */
+
+/** Give a level at least so many ghost layers. */
+static inline void mg_deepen(mg_level_plan_t *plan, int layers) {
+  if (plan->ghost_layers < layers) plan->ghost_layers = layers;
+}
 
 /** Cells per rank, on average. */
 static inline int64_t mg_cells_per_rank(const mg_level_facts_t *level) {

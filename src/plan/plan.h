@@ -18,19 +18,6 @@ enum {
   MG_MAX_OUTER = 3      /**< solves start at h, 2h and 4h */
 };
 
-/** Backend of a level. */
-typedef enum {
-  MG_PLACE_CPU,
-  MG_PLACE_CUDA,
-  MG_PLACE_CUDA_SIMPLE,
-  MG_PLACE_GUARD,
-  MG_N_PLACES
-} mg_place_t;
-
-static inline bool mg_place_is_cuda(mg_place_t place) {
-  return place == MG_PLACE_CUDA || place == MG_PLACE_CUDA_SIMPLE;
-}
-
 /** Set the paths of MG_PLACE_GUARD (tests/guard). */
 void mg_plan_provide_guard(const mg_place_paths_t *paths);
 
@@ -40,30 +27,6 @@ const char *mg_place_name(mg_place_t place);
 /** Cells per rank below which --agglomerate-below=auto gathers a level if nothing was measured:
  * with fewer, a level is not worth its messages. */
 int64_t mg_plan_min_cells_per_rank(mg_place_t place);
-
-/** One level of the hierarchy. */
-typedef struct {
-  mg_layout_t layout;
-  mg_place_t place;
-  double h[3];       /**< width of a whole cell in each direction (mg_plan_width) */
-  int value_bytes;   /**< 8: double; 4: float */
-  unsigned vectors;  /**< of each patch: bit 1 << mg_vector_t for each */
-  unsigned u_holds;  /**< of double cells beside a float level: the float vectors, at most two, in
-                        the memory of MG_U. Each is in use only while MG_U is not */
-  bool nests_coarse; /**< patches of the next coarser level are the halves of these */
-  bool halves;       /**< the next coarser level, if any, has half the cells in each direction */
-  bool shared;       /**< in memory that the processor of the next finer level can access too */
-  int ghost_layers;  /**< ghost layers of each patch: as many as any operation reads */
-  int wall_layers;   /**< ghost layers outside walls; on a CPU, as many as the operator reads */
-  const mg_path_t *path;    /**< how it is smoothed */
-  int steps_per_pass;       /**< maximum number of fused smoother steps; 1: not fused */
-  bool resident;            /**< a smooth is one sweep that keeps the level in the GPU, or passes it
-                               through a CPU's caches once; steps_per_pass is the number of its steps */
-  bool fused_residual;      /**< the last fused steps may compute the residual too */
-  bool fused_interpolation; /**< the first fused steps may interpolate their input */
-  bool one_exchange; /**< a smooth may exchange ghosts once; its sweeps then compute the ghosts for
-                        later sweeps, a residual and an interpolation */
-} mg_level_plan_t;
 
 /** The hierarchy, finest level first. */
 typedef struct {

@@ -6,12 +6,8 @@
 const mg_path_t mg_path_steps = {.name = "single steps"};
 
 static mg_place_paths_t places[MG_N_PLACES] = {
-    [MG_PLACE_CPU] = {{&mg_path_cpu_pass, &mg_path_steps}, .norms = true},
-    [MG_PLACE_CUDA] = {{&mg_path_cuda_resident, &mg_path_cuda_fused, &mg_path_steps},
-                       .norms = true,
-                       .guesses = true},
-    [MG_PLACE_CUDA_SIMPLE] = {{&mg_path_steps}},
-    [MG_PLACE_GUARD] = {{&mg_path_steps}}};
+    [MG_PLACE_CPU] = {{&mg_path_cpu_pass}, .norms = true},
+    [MG_PLACE_CUDA] = {{&mg_path_cuda_resident, &mg_path_cuda_fused}, true, true}};
 
 void mg_plan_provide_guard(const mg_place_paths_t *paths) {
   places[MG_PLACE_GUARD] = *paths;
@@ -47,31 +43,30 @@ static mg_level_facts_t facts_of(const mg_level_plan_t *level, const mg_params_t
                             .colored = step[0].colored};
 }
 
-/* Choose the path of a level and return what it needs. */
-static mg_path_needs_t choose_path(mg_level_plan_t *level, const mg_level_facts_t *facts) {
+static void set_single_steps(mg_level_plan_t *level) {
+  level->path = &mg_path_steps;
+  level->steps_per_pass = 1;
+  level->resident = level->fused_residual = level->fused_interpolation = level->reads_dinv =
+      level->one_exchange = false;
+}
+
+static void choose_path(const mg_level_facts_t *facts, mg_level_plan_t *level) {
   const mg_path_t *const *row = places[level->place].row;
-  mg_path_needs_t needs = {.steps_per_pass = 1};
-  while ((*row)->can && !(*row)->can(facts))
+  set_single_steps(level);
+  while (*row && !(*row)->can(facts))
     row++;
+  if (!*row) return;
   level->path = *row;
-  if (level->path->needs) level->path->needs(facts, &needs);
-  level->steps_per_pass = needs.steps_per_pass;
-  level->resident = needs.resident;
-  level->fused_residual = needs.residual;
-  level->fused_interpolation = needs.interpolation;
-  level->one_exchange = needs.one_exchange;
-  if (needs.ghost_layers > level->ghost_layers) level->ghost_layers = needs.ghost_layers;
-  if (needs.previous) level->vectors |= 1u << MG_PREVIOUS;
-  return needs;
+  level->path->needs(facts, level);
 }
 
 /* Whether kernels compute 1 / diagonal on this level. On a CPU, they do not read a varying alpha
  * for it, and in double precision a pass may read it; mixed precision needs more memory anyway. */
-static bool computes_dinv(const mg_level_plan_t *level, const mg_params_t *params,
-                          bool pass_reads) {
+static bool computes_dinv(const mg_level_plan_t *level, const mg_params_t *params) {
   return mg_traits_of(params->op)->sums_diagonal && params->smoother != MG_SMOOTHER_L1JACOBI &&
-         (level->place == MG_PLACE_CUDA || (level->place == MG_PLACE_CPU && !params->alpha_varies &&
-                                            (!pass_reads || params->precision == MG_CLASS_MIXED)));
+         (level->place == MG_PLACE_CUDA ||
+          (level->place == MG_PLACE_CPU && !params->alpha_varies &&
+           (!level->reads_dinv || params->precision == MG_CLASS_MIXED)));
 }
 
 static bool dumps(const mg_params_t *params, mg_field_t field) {
@@ -90,12 +85,11 @@ static bool needs_tmp(const mg_level_plan_t *level, const mg_params_t *params) {
  * A residual is fused with its restriction to half the cells only.
  * The bottom solver needs both. */
 static unsigned unused_vectors(const mg_level_plan_t *level, const mg_params_t *params,
-                               const mg_level_facts_t *facts, bool pass_reads) {
+                               const mg_level_facts_t *facts) {
   const bool is_mixed = params->precision == MG_CLASS_MIXED,
              is_large = mg_cells_per_rank(facts) >= MG_STORED_DINV_MAX_CELLS;
   unsigned unused = 0;
-  if (is_large && computes_dinv(level, params, pass_reads) &&
-      (is_mixed || !dumps(params, MG_FIELD_DINV)))
+  if (is_large && computes_dinv(level, params) && (is_mixed || !dumps(params, MG_FIELD_DINV)))
     unused |= 1u << MG_DINV;
   if (level->place == MG_PLACE_CPU && facts->op->in_place && facts->colored && level->halves &&
       (is_mixed || (is_large && !needs_tmp(level, params))))
@@ -140,10 +134,7 @@ static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_s
     if (dumps(params, MG_FIELD_DINV)) outer->vectors |= 1u << MG_DINV;
     if (needs_tmp(outer, params)) outer->vectors |= 1u << MG_TMP;
     outer->ghost_layers = outer->wall_layers = plan->radius;
-    outer->path = &mg_path_steps;
-    outer->steps_per_pass = 1;
-    outer->resident = outer->fused_residual = outer->fused_interpolation = outer->one_exchange =
-        false;
+    set_single_steps(outer);
   }
   /* The last operation reads neither vector. Together they have the bytes of MG_U. */
   if (writes_u_once(plan, params)) plan->outer[0].u_holds = 1u << MG_F | 1u << MG_TMP;
@@ -152,7 +143,8 @@ static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_s
 void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
   const bool is_mixed = params->precision == MG_CLASS_MIXED;
   const int last_start = mg_params_solves_once(params) ? 0 : 2;
-  mg_path_needs_t needs = {.coarse_layers = 0}; /* of the next finer level */
+  for (int l = 0; l < plan->n_levels; l++)
+    plan->level[l].ghost_layers = plan->radius;
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
     const bool is_bottom = l == plan->n_levels - 1;
@@ -171,9 +163,8 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
     mg_level_facts_t facts = facts_of(level, params);
     if (!is_bottom && level[1].place == level->place)
       facts.coarse_box_dim = level[1].layout.box_dim;
-    level->ghost_layers = needs.coarse_layers > plan->radius ? needs.coarse_layers : plan->radius;
-    needs = choose_path(level, &facts);
-    if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &facts, needs.reads_dinv);
+    choose_path(&facts, level);
+    if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &facts);
     level->wall_layers = level->place == MG_PLACE_CPU && !mg_params_is_periodic_anywhere(params)
                              ? plan->radius
                              : level->ghost_layers;

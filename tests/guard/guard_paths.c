@@ -13,8 +13,8 @@ static bool can_reside(const mg_level_facts_t *level) {
          n[2] % 2 == 0;
 }
 
-static void resident_needs(const mg_level_facts_t *level, mg_path_needs_t *needs) {
-  mg_path_cuda_resident.needs(level, needs);
+static void resident_needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
+  mg_path_cuda_resident.needs(level, plan);
 }
 
 static const mg_path_t resident = {
@@ -27,11 +27,11 @@ static bool can_fuse(const mg_level_facts_t *level) {
   return mg_fused_can(level, &limits);
 }
 
-static void fused_needs(const mg_level_facts_t *level, mg_path_needs_t *needs) {
-  mg_fused_needs(level, &limits, needs);
+static void fused_needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
+  mg_fused_needs(level, &limits, plan);
 }
 
 static const mg_path_t fused = {
     .name = "fused sweeps", .why = "a test", .can = can_fuse, .needs = fused_needs};
 
-const mg_place_paths_t guard_paths = {{&resident, &fused, &mg_path_steps}, .guesses = true};
+const mg_place_paths_t guard_paths = {{&resident, &fused}, .guesses = true};

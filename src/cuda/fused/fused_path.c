@@ -51,28 +51,29 @@ static bool may_exchange_once(const mg_level_facts_t *level, const mg_fused_limi
 }
 
 void mg_fused_needs(const mg_level_facts_t *level, const mg_fused_limits_t *limit,
-                    mg_path_needs_t *needs) {
+                    mg_level_plan_t *plan) {
   const int n = level->max_fused;
-  needs->steps_per_pass = n;
-  needs->residual = may_compute_residual(level, limit);
-  needs->interpolation = mg_interpolates(level) &&
-                         vector_bytes(level) >= limit->interpolation_min_bytes[level->colored];
+  plan->steps_per_pass = n;
+  plan->fused_residual = may_compute_residual(level, limit);
+  plan->fused_interpolation = mg_interpolates(level) &&
+                              vector_bytes(level) >= limit->interpolation_min_bytes[level->colored];
   if (mg_has_halo(level)) {
     const int layers =
         mg_steps_ghost_layers(level->n_steps, n, level->look_back, level->value_bytes);
-    needs->one_exchange = may_exchange_once(level, limit, layers);
-    needs->ghost_layers =
-        needs->one_exchange ? layers : mg_layers_of_steps(level->op->radius, n + needs->residual);
+    plan->one_exchange = may_exchange_once(level, limit, layers);
+    mg_deepen(plan, plan->one_exchange
+                        ? layers
+                        : mg_layers_of_steps(level->op->radius, n + plan->fused_residual));
   }
-  needs->previous = level->look_back && level->n_steps > n;
+  if (level->look_back && level->n_steps > n) plan->vectors |= 1u << MG_PREVIOUS;
 }
 
 static bool can(const mg_level_facts_t *level) {
   return mg_fused_can(level, &limits);
 }
 
-static void needs(const mg_level_facts_t *level, mg_path_needs_t *needs) {
-  mg_fused_needs(level, &limits, needs);
+static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
+  mg_fused_needs(level, &limits, plan);
 }
 
 const mg_path_t mg_path_cuda_fused = {

@@ -16,6 +16,6 @@ typedef struct {
 
 bool mg_fused_can(const mg_level_facts_t *level, const mg_fused_limits_t *limits);
 void mg_fused_needs(const mg_level_facts_t *level, const mg_fused_limits_t *limits,
-                    mg_path_needs_t *needs);
+                    mg_level_plan_t *plan);
 
 #endif

@@ -25,11 +25,11 @@ static bool can(const mg_level_facts_t *level) {
          fits_on_sms(level);
 }
 
-static void needs(const mg_level_facts_t *level, mg_path_needs_t *needs) {
-  needs->resident = true;
-  needs->steps_per_pass = level->n_steps;
-  needs->residual = level->halves;
-  needs->interpolation = mg_interpolates(level) && level->halves;
+static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
+  plan->resident = true;
+  plan->steps_per_pass = level->n_steps;
+  plan->fused_residual = level->halves;
+  plan->fused_interpolation = mg_interpolates(level) && level->halves;
 }
 
 const mg_path_t mg_path_cuda_resident = {
