@@ -35,7 +35,7 @@ MG_INLINE mg_widths_t mg_inverse_lengths2(const mg_view_t *v) {
   mg_widths_t w;
   for (int d = 0; d < 3; d++) {
     const double length = v->h[d] * v->n[d];
-    w.d[d] = v->general ? 1.0 / (length * length) : 1.0;
+    w.d[d] = 1.0 / (length * length);
   }
   return w;
 }

@@ -72,6 +72,7 @@ bool mg_layout_coarsen(const mg_layout_t *fine, int radius, int smallest, mg_lay
   for (int d = 0; d < 3; d++) {
     coarse->n[d] = fine->n[d] / 2;
     coarse->boxes[d] = coarse->n[d] / w;
+    coarse->box[d] = w;
   }
   return true;
 }

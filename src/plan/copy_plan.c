@@ -47,7 +47,7 @@ static mg_status_t rank_set_add(rank_set_t *set, int64_t rank) {
 
 /* Box of a cell in direction d. Cells beyond an end of the grid are those of its other end. */
 static int32_t box_at(const mg_distribution_t *s, int d, int32_t cell) {
-  const int32_t n = grid_dim(s, d), w = mg_layout_box(s->layout, d), m = s->layout->boxes[d];
+  const int32_t n = grid_dim(s, d), w = s->layout->box[d], m = s->layout->boxes[d];
   int32_t turns = 0;
   for (; cell < 0; cell += n)
     turns--;

@@ -86,7 +86,7 @@ static int64_t index_of(const mg_layout_t *layout, int64_t rank) {
 }
 
 void mg_layout_choose(mg_layout_t *layout) {
-  layout->cuboids = layout->general || mg_cuboids_are_even(layout);
+  layout->cuboids = mg_cuboids_are_even(layout);
 }
 
 int64_t mg_layout_owner(const mg_layout_t *layout, const int32_t box[3]) {
@@ -285,26 +285,23 @@ mg_status_t mg_layout_patches(const mg_layout_t *layout, int64_t rank, mg_cuboid
   return MG_OK;
 }
 
-/* The same for general layouts. Equal numbers of boxes are cut equally. */
-static bool general_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
-  if (fine->n_ranks != coarse->n_ranks) return false;
-  bool same = coarse->general;
-  for (int d = 0; d < 3; d++) {
-    const int32_t box = fine->box[d], n = coarse->n[d];
+/* Equal numbers of boxes are cut equally. */
+static bool have_same_boxes(const mg_layout_t *fine, const mg_layout_t *coarse) {
+  bool same = true;
+  for (int d = 0; d < 3; d++)
     same = same && fine->boxes[d] == coarse->boxes[d] &&
-           (fine->boxes[d] == 1 || (n == fine->n[d] && coarse->box[d] == box) ||
-            (n == fine->n[d] / 2 + fine->n[d] % 2 && coarse->box[d] == box / 2));
-  }
-  return same || fine->n_ranks == 1;
+           (fine->boxes[d] == 1 || coarse->box[d] == mg_cuboids_coarse_box(fine, d));
+  return same;
 }
 
 bool mg_layouts_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
-  if (fine->general) return general_nest(fine, coarse);
-  if (!mg_doubles(fine->n, coarse->n) || fine->n_ranks != coarse->n_ranks) return false;
+  for (int d = 0; d < 3; d++)
+    if (coarse->n[d] != mg_layout_coarse_n(fine, d)) return false;
+  if (fine->n_ranks != coarse->n_ranks) return false;
   if (coarse->n_ranks == 1) return true;
   if (fine->cuboids != coarse->cuboids) return false;
-  if (fine->box_dim == 2 * coarse->box_dim) return true;
-  if (fine->box_dim != coarse->box_dim) return false;
+  if (have_same_boxes(fine, coarse)) return true;
+  if (fine->box_dim != coarse->box_dim) return false; /* always, in general layouts */
   if (fine->cuboids) return mg_cuboids_double(fine, coarse);
   /* Eight boxes become one: ranks keep their cells if each holds whole octants. */
   return mg_layout_n_boxes(coarse) % coarse->n_ranks == 0;

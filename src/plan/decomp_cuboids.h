@@ -18,20 +18,15 @@ typedef struct {
  *  `box` cells, less at the high end of a direction, and each rank has one cuboid. */
 typedef struct {
   int32_t n[3];        /**< cells in i, j, k */
+  int32_t box[3];      /**< cells of a box; in a general layout even where a rank has a neighbor */
   int32_t box_dim;     /**< cells per side of a box; general: of the narrowest part of a rank */
   int32_t boxes[3];    /**< boxes in i, j, k; n = box_dim * boxes, unless general */
   int64_t n_ranks;     /**< ranks that hold boxes, at most one per box */
   int64_t world_ranks; /**< ranks of the whole run; the n_ranks are spread evenly over them */
   bool cuboids;        /**< one cuboid per rank, otherwise a segment of the Morton curve */
   bool general;
-  int32_t box[3];         /**< of a general layout; even where a rank has a neighbor */
-  mg_singles_t single[3]; /**< of a general layout: cells that the next coarser level has too */
+  mg_singles_t single[3]; /**< cells that the next coarser level has too; none unless general */
 } mg_layout_t;
-
-/** Cells per side of a box in direction d. */
-static inline int32_t mg_layout_box(const mg_layout_t *layout, int d) {
-  return layout->general ? layout->box[d] : layout->box_dim;
-}
 
 /** Part of the next coarser level that a part of the grid in cells becomes. */
 static inline mg_cuboid_t mg_layout_coarse(const mg_layout_t *layout, const mg_cuboid_t *cells) {
@@ -58,7 +53,7 @@ static inline int64_t mg_volume(const int32_t n[3]) {
 static inline mg_cuboid_t mg_layout_cells(const mg_layout_t *layout, const mg_cuboid_t *boxes) {
   mg_cuboid_t c;
   for (int d = 0; d < 3; d++) {
-    const int32_t w = mg_layout_box(layout, d), rest = layout->n[d] - boxes->lo[d] * w;
+    const int32_t w = layout->box[d], rest = layout->n[d] - boxes->lo[d] * w;
     c.lo[d] = boxes->lo[d] * w;
     c.n[d] = boxes->n[d] * w < rest ? boxes->n[d] * w : rest;
   }
@@ -98,5 +93,19 @@ int64_t mg_cuboids_index(const mg_layout_t *layout, const int32_t box[3]);
 /** Report whether `fine`, with twice the boxes in each direction, has the cuboids of `coarse` at
  * twice the width. */
 bool mg_cuboids_double(const mg_layout_t *fine, const mg_layout_t *coarse);
+
+/** A general layout of n cells: one cuboid per rank, none more than 10 % above the mean if its
+ *  sides can be cut so. Fewer ranks have cells if some would have none.
+ *  @param[in] ranks  maximum number of ranks with cells */
+mg_layout_t mg_cuboids_layout(const int32_t n[3], int64_t ranks, int64_t world_ranks);
+
+/** The layout of the next coarser level on at most `ranks` ranks. With as many ranks as the fine
+ *  level it has the same parts, if their sides are even and no single cells separate them.
+ *  @pre fine->single is set */
+mg_layout_t mg_cuboids_coarse(const mg_layout_t *fine, int64_t ranks);
+
+/** Cells per side of coarse boxes that are the coarsened boxes of `fine`, in direction d; 0 if
+ * these differ in size. */
+int32_t mg_cuboids_coarse_box(const mg_layout_t *fine, int d);
 
 #endif

@@ -78,8 +78,10 @@ int64_t mg_plan_min_cells_per_rank(mg_place_t place) {
   return mg_place_is_cuda(place) ? 65536 : 4096;
 }
 
-int64_t mg_plan_agglomerated_ranks(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
-                                   const mg_params_t *params) {
+/* Ranks of a coarse level: a few cells on many ranks are bound by latency, so a level keeps only as
+ * many ranks as have enough work, and at most `cap`. */
+static int64_t agglomerated_ranks(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
+                                  const mg_params_t *params) {
   const int64_t cells = mg_layout_n_cells(coarse);
   const int64_t below = params->agglomerate_below != MG_AGGLOMERATE_AUTO
                             ? params->agglomerate_below
@@ -99,16 +101,6 @@ static void prefer_cuboids(mg_layout_t *layout) {
   fewer.n_ranks = boxes / share;
   mg_layout_choose(&fewer);
   if (fewer.cuboids && mg_layout_largest_share(&fewer) == share) *layout = fewer;
-}
-
-mg_level_plan_t *mg_plan_add_level(mg_plan_t *plan, const mg_params_t *params,
-                                   mg_layout_t *layout) {
-  if (!layout->general) prefer_cuboids(layout);
-  mg_level_plan_t *level = &plan->level[plan->n_levels++];
-  *level = (mg_level_plan_t){.layout = *layout, .place = place_of(layout, params)};
-  for (int d = 0; d < 3; d++)
-    level->h[d] = 1.0 / layout->n[d];
-  return level;
 }
 
 static bool is_too_wide(int log2_box_dim, const int32_t boxes[3]) {
@@ -144,15 +136,18 @@ static void choose_boxes(const mg_params_t *params, int64_t ranks, int32_t boxes
     boxes[d] = params->boxes[d] > 0 ? params->boxes[d] : m;
 }
 
-/* The finest grid, on at most one rank per box and at most finest_ranks ranks. */
+/* The finest grid, of `boxes` or --cells, on at most one rank per box and at most finest_ranks. */
 static mg_layout_t finest_of(const mg_params_t *params, const int32_t boxes[3], int64_t ranks) {
+  const int64_t most = params->finest_ranks > 0 ? min64(ranks, params->finest_ranks) : ranks;
+  if (mg_params_has_cells(params)) return mg_cuboids_layout(params->cells, most, ranks);
   mg_layout_t layout = {.box_dim = 1 << params->log2_box_dim, .world_ranks = ranks};
   for (int d = 0; d < 3; d++) {
     layout.boxes[d] = boxes[d];
+    layout.box[d] = layout.box_dim;
     layout.n[d] = layout.box_dim * boxes[d];
   }
-  layout.n_ranks = min64(ranks, mg_layout_n_boxes(&layout));
-  if (params->finest_ranks > 0) layout.n_ranks = min64(layout.n_ranks, params->finest_ranks);
+  layout.n_ranks = min64(most, mg_layout_n_boxes(&layout));
+  prefer_cuboids(&layout);
   return layout;
 }
 
@@ -160,9 +155,7 @@ static mg_layout_t finest_of(const mg_params_t *params, const int32_t boxes[3], 
  * rank. */
 static bool uses_all_ranks(const mg_params_t *params, int32_t m, int64_t ranks) {
   if (mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks) != m) return false;
-  mg_layout_t layout = finest_of(params, (int32_t[3]){m, m, m}, ranks);
-  prefer_cuboids(&layout);
-  return layout.n_ranks == ranks;
+  return finest_of(params, (int32_t[3]){m, m, m}, ranks).n_ranks == ranks;
 }
 
 void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int64_t *below,
@@ -179,60 +172,123 @@ void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int6
   }
 }
 
+static mg_status_t check_boxes(const mg_params_t *params, const int32_t boxes[3], int64_t ranks,
+                               char *message, int message_size) {
+  if (fits(params->log2_box_dim, boxes, ranks)) return MG_OK;
+  const bool too_wide = is_too_wide(params->log2_box_dim, boxes);
+  snprintf(message, (size_t)message_size,
+           "%lld boxes of %d^3 cells on each of %lld rank%s exceed 2^%d cells per %s; "
+           "the largest valid BOXES_PER_RANK is %lld",
+           (long long)params->boxes_per_rank, 1 << params->log2_box_dim, (long long)ranks,
+           ranks == 1 ? "" : "s", too_wide ? MG_MAX_LOG2_DIM : MG_MAX_LOG2_SHARE,
+           too_wide ? "side" : "rank",
+           (long long)largest_boxes_per_rank(params->log2_box_dim, params->boxes_per_rank, ranks));
+  return MG_ERR_USAGE;
+}
+
+static mg_status_t check_cells(const mg_params_t *params, int64_t ranks, char *message,
+                               int message_size) {
+  const int n[3] = {(int)params->cells[0], (int)params->cells[1], (int)params->cells[2]};
+  if (!mg_traits_of(params->op)->any_grid) {
+    snprintf(message, (size_t)message_size,
+             "%s needs a cube of boxes; a grid of %dx%dx%d cells requires --operator=fv2 or 7pt",
+             mg_operator_name(params->op), n[0], n[1], n[2]);
+    return MG_ERR_USAGE;
+  }
+  if ((__int128)n[0] * n[1] * n[2] <= (__int128)ranks << MG_MAX_LOG2_SHARE) return MG_OK;
+  snprintf(message, (size_t)message_size,
+           "--cells=%dx%dx%d exceeds 2^%d cells per rank on %lld rank%s", n[0], n[1], n[2],
+           MG_MAX_LOG2_SHARE, (long long)ranks, ranks == 1 ? "" : "s");
+  return MG_ERR_USAGE;
+}
+
+/* Whether the operator has formulas for the sides and the shape of the grid. */
+static mg_status_t check_operator(const mg_params_t *params, const mg_layout_t *finest,
+                                  char *message, int message_size) {
+  const mg_operator_traits_t *t = mg_traits_of(params->op);
+  const char *needs = NULL;
+  if (!t->mixed_sides && mg_params_count_sides(params, MG_WALL_DIRICHLET) < 6 &&
+      !mg_params_is_all_periodic(params))
+    needs = "--boundary=dirichlet or periodic on all sides";
+  else if (t->constant && !mg_is_cube(finest->n))
+    needs = "as many cells along y and z as along x";
+  if (!needs) return MG_OK;
+  snprintf(message, (size_t)message_size, "--operator=%s requires %s; use fv2 or 7pt",
+           mg_operator_name(params->op), needs);
+  return MG_ERR_USAGE;
+}
+
+static mg_level_plan_t *add_level(mg_plan_t *plan, const mg_params_t *params,
+                                  const mg_layout_t *layout) {
+  mg_level_plan_t *level = &plan->level[plan->n_levels++];
+  *level = (mg_level_plan_t){.layout = *layout, .place = place_of(layout, params)};
+  return level;
+}
+
+/* The boxes of the next coarser level, by the level rule of the benchmark. Without u on a wall, A
+ * of a single cell could be 0. */
+static bool coarsen_boxes(const mg_plan_t *plan, const mg_params_t *params, const mg_layout_t *fine,
+                          mg_layout_t *coarse) {
+  const int least = mg_params_count_sides(params, MG_WALL_DIRICHLET) > 0 ? 1 : 2;
+  int64_t cap;
+  if (!mg_layout_coarsen(fine, plan->radius, params->coarsest > least ? params->coarsest : least,
+                         coarse, &cap))
+    return false;
+  coarse->n_ranks = agglomerated_ranks(coarse, fine->n_ranks, cap, params);
+  prefer_cuboids(coarse);
+  return true;
+}
+
+/* The pairs of cells of the next coarser level. Each cell may be a box. */
+static bool coarsen_cells(mg_plan_t *plan, const mg_params_t *params, const mg_layout_t *fine,
+                          mg_layout_t *coarse) {
+  if (!mg_plan_choose_pairs(plan, params)) return false;
+  for (int d = 0; d < 3; d++)
+    coarse->n[d] = coarse->boxes[d] = mg_layout_coarse_n(fine, d);
+  *coarse = mg_cuboids_coarse(fine, agglomerated_ranks(coarse, fine->n_ranks, INT64_MAX, params));
+  return true;
+}
+
+/* Add the next coarser level.
+ * @return false if there is none */
+static bool add_coarser(mg_plan_t *plan, const mg_params_t *params) {
+  const mg_level_plan_t *fine = &plan->level[plan->n_levels - 1];
+  mg_layout_t coarse;
+  if (plan->n_levels == MG_MAX_LEVELS ||
+      !(fine->layout.general ? coarsen_cells(plan, params, &fine->layout, &coarse)
+                             : coarsen_boxes(plan, params, &fine->layout, &coarse)))
+    return false;
+  mg_level_plan_t *level = add_level(plan, params, &coarse);
+  for (int d = 0; d < 3; d++)
+    level->h[d] = coarse.n[d] < fine->layout.n[d] ? 2.0 * fine->h[d] : fine->h[d];
+  return true;
+}
+
 mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan, char *message,
                           int message_size) {
   const mg_operator_traits_t *t = mg_traits_of(params->op);
+  const bool has_cells = mg_params_has_cells(params);
+  int32_t boxes[3];
   memset(plan, 0, sizeof *plan);
   if (t->points == 0) {
     snprintf(message, (size_t)message_size, "operator %d has no traits (base/operators.h)",
              (int)params->op);
     return MG_ERR_USAGE;
   }
-  if (mg_params_has_cells(params))
-    return mg_plan_build_general(params, ranks, plan, message, message_size);
-  const int32_t w = 1 << params->log2_box_dim;
-  int32_t boxes[3];
   choose_boxes(params, ranks, boxes);
-  if (!fits(params->log2_box_dim, boxes, ranks)) {
-    const bool too_wide = is_too_wide(params->log2_box_dim, boxes);
-    snprintf(
-        message, (size_t)message_size,
-        "%lld boxes of %d^3 cells on each of %lld rank%s exceed 2^%d cells per %s; "
-        "the largest valid BOXES_PER_RANK is %lld",
-        (long long)params->boxes_per_rank, w, (long long)ranks, ranks == 1 ? "" : "s",
-        too_wide ? MG_MAX_LOG2_DIM : MG_MAX_LOG2_SHARE, too_wide ? "side" : "rank",
-        (long long)largest_boxes_per_rank(params->log2_box_dim, params->boxes_per_rank, ranks));
-    return MG_ERR_USAGE;
-  }
-  const int dirichlet = mg_params_count_sides(params, MG_WALL_DIRICHLET);
-  if (!t->mixed_sides && dirichlet < 6 && !mg_params_is_all_periodic(params)) {
-    snprintf(message, (size_t)message_size,
-             "--operator=%s requires --boundary=dirichlet or periodic on all sides; use fv2 or 7pt",
-             mg_operator_name(params->op));
-    return MG_ERR_USAGE;
-  }
-  if (t->constant && !mg_is_cube(boxes)) {
-    snprintf(message, (size_t)message_size,
-             "--operator=%s requires as many cells along y and z as along x; use fv2 or 7pt",
-             mg_operator_name(params->op));
-    return MG_ERR_USAGE;
-  }
-  int smallest = dirichlet > 0 ? 1 : 2; /* A of a single cell without u on a wall could be 0 */
-  if (params->coarsest > smallest) smallest = params->coarsest;
-
+  MG_TRY(has_cells ? check_cells(params, ranks, message, message_size)
+                   : check_boxes(params, boxes, ranks, message, message_size));
+  const mg_layout_t finest = finest_of(params, boxes, ranks);
+  MG_TRY(check_operator(params, &finest, message, message_size));
   plan->radius = t->radius;
-  mg_layout_t layout = finest_of(params, boxes, ranks);
-  plan->boxes_asked =
-      params->boxes[0] > 0 ? mg_volume(boxes) : (int64_t)((__int128)params->boxes_per_rank * ranks);
-  mg_plan_add_level(plan, params, &layout);
-
-  mg_layout_t coarse;
-  int64_t cap;
-  while (mg_layout_coarsen(&layout, t->radius, smallest, &coarse, &cap)) {
-    coarse.n_ranks = mg_plan_agglomerated_ranks(&coarse, layout.n_ranks, cap, params);
-    layout = coarse;
-    mg_plan_add_level(plan, params, &layout);
-  }
+  plan->boxes_asked = has_cells || params->boxes[0] > 0
+                          ? mg_layout_n_boxes(&finest)
+                          : (int64_t)((__int128)params->boxes_per_rank * ranks);
+  mg_level_plan_t *level = add_level(plan, params, &finest);
+  for (int d = 0; d < 3; d++)
+    level->h[d] = (has_cells ? params->length[d] : 1.0) / finest.n[d];
+  while (add_coarser(plan, params))
+    continue;
   mg_plan_set_levels(plan, params);
   return MG_OK;
 }

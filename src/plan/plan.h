@@ -91,20 +91,11 @@ void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
 
-/** mg_plan_build with --cells. It uses the two functions below, as mg_plan_build does. */
-MG_MUST_CHECK mg_status_t mg_plan_build_general(const mg_params_t *params, int64_t ranks,
-                                                mg_plan_t *plan, char *message, int message_size);
-
-/** Append a level. Its widths are those of a unit cube.
- *  @param[in] layout  without `cuboids` */
-mg_level_plan_t *mg_plan_add_level(mg_plan_t *plan, const mg_params_t *params, mg_layout_t *layout);
-
-/** Ranks of a coarse level: a few cells on many ranks are bound by latency, so a level keeps only
- *  as many ranks as have enough work.
- *  @param[in] fine_ranks  of the finer level
- *  @param[in] cap         maximum */
-int64_t mg_plan_agglomerated_ranks(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
-                                   const mg_params_t *params);
+/** Choose which cells of the coarsest level so far become pairs on the next one, if its layout is
+ *  general: mg_layout_t.single. So coarse levels have cells of similar widths.
+ *  @return false if there is no next level
+ *  @ref docs/algorithm.md, "Grids of any size" */
+bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params);
 
 /** Width of a cell in direction d of level l. A last cell may be narrower than a whole one, and on
  *  a stretched axis all widths differ.

@@ -51,7 +51,7 @@ static void padded_sides(const int32_t n[3], const int32_t box[3], int g, int32_
 /* Cells per side of a layout's boxes, or the fewest of their image on the next coarser level. */
 static void boxes_of(const mg_layout_t *layout, bool image, int32_t box[3]) {
   for (int d = 0; d < 3; d++) {
-    box[d] = mg_layout_box(layout, d);
+    box[d] = layout->box[d];
     if (image && mg_has_pairs(&layout->single[d], layout->n[d])) box[d] = (box[d] + 1) / 2;
   }
 }

@@ -16,14 +16,8 @@ static const double gain = 0.05;
 
 static int32_t grid_for(const mg_plan_t *plan) {
   const mg_layout_t *finest = &plan->level[0].layout;
-  const int32_t *fine = finest->n;
   int32_t n = MAX_CELLS_PER_SIDE;
-  if (finest->general) {
-    while ((int64_t)n * n * n > mg_layout_n_cells(finest))
-      n /= 2;
-    return n;
-  }
-  while (n > fine[0] || n > fine[1] || n > fine[2])
+  while ((int64_t)n * n * n > mg_layout_n_cells(finest))
     n /= 2;
   return n;
 }

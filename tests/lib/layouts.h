@@ -11,6 +11,7 @@ static inline mg_layout_t layout_of(const int32_t boxes[3], int32_t box_dim, int
   mg_layout_t y = {.box_dim = box_dim, .n_ranks = n_ranks, .world_ranks = world};
   for (int d = 0; d < 3; d++) {
     y.boxes[d] = boxes[d];
+    y.box[d] = box_dim;
     y.n[d] = boxes[d] * box_dim;
   }
   return y;

@@ -1,7 +1,7 @@
 /* Executes copy plans for all ranks in one process. Every requested cell that has an owner is
  * written exactly once with the correct value, and nothing else is touched. */
 #include "plan/copy_plan.h"
-#include "plan/general_layout.h"
+#include "plan/decomp.h"
 #include "tests/lib/cells.h"
 #include "tests/lib/layouts.h"
 #include "tests/lib/random.h"
@@ -371,12 +371,12 @@ static void test_general(void) {
     int32_t n[3], half[3];
     for (int d = 0; d < 3; d++)
       n[d] = (int32_t)random_int(&r, 1, round % 2 ? 9 : 20);
-    mg_layout_t fine = mg_general_layout(n, random_int(&r, 1, world), world);
+    mg_layout_t fine = mg_cuboids_layout(n, random_int(&r, 1, world), world);
     for (int d = 0; d < 3; d++) {
       random_singles(&r, n[d], &fine.single[d]);
       half[d] = mg_layout_coarse_n(&fine, d);
     }
-    const mg_layout_t coarse = mg_general_layout(half, random_int(&r, 1, world), world);
+    const mg_layout_t coarse = mg_cuboids_layout(half, random_int(&r, 1, world), world);
     const mg_distribution_t here = {.layout = &fine}, image = {.layout = &fine, .halved = true},
                             cells = {.layout = &coarse};
     const bool halo = round % 3 == 0, gather = round % 3 == 1;

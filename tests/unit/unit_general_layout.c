@@ -1,7 +1,6 @@
 /* Layouts of grids of any size: parts of ranks cover the grid once, begin at even cells and are
  * balanced; coarser levels have the parts of the finer ones where they can. Directions are
  * coarsened until the cells have similar widths. */
-#include "plan/general_layout.h"
 #include "plan/plan.h"
 #include "tests/lib/random.h"
 #include "tests/lib/test.h"
@@ -34,7 +33,7 @@ static void check_parts(const mg_layout_t *layout) {
       CHECK(c.lo[d] % 2 == 0);
       CHECK(c.n[d] > 0 && c.lo[d] + c.n[d] <= layout->n[d]);
       CHECK(c.n[d] % 2 == 0 || c.lo[d] + c.n[d] == layout->n[d]);
-      box[d] = c.lo[d] / mg_layout_box(layout, d);
+      box[d] = c.lo[d] / layout->box[d];
       narrowest = c.n[d] < narrowest ? c.n[d] : narrowest;
     }
     CHECK_INT(mg_layout_owner(layout, box), r);
@@ -53,7 +52,7 @@ static void test_parts(void) {
                           (int32_t)random_int(&numbers, 1, most),
                           (int32_t)random_int(&numbers, 1, most)};
     const int64_t ranks = random_int(&numbers, 1, 20);
-    const mg_layout_t layout = mg_general_layout(n, ranks, ranks);
+    const mg_layout_t layout = mg_cuboids_layout(n, ranks, ranks);
     CHECK(layout.n_ranks >= 1 && layout.n_ranks <= ranks);
     check_parts(&layout);
   }
@@ -64,7 +63,7 @@ static void test_balance(void) {
   static const int32_t grids[][3] = {{60, 220, 85}, {512, 512, 511}, {100, 100, 1}, {33, 1000, 7}};
   for (size_t g = 0; g < sizeof grids / sizeof *grids; g++)
     for (int64_t ranks = 1; ranks <= 17; ranks++) {
-      const mg_layout_t layout = mg_general_layout(grids[g], ranks, ranks);
+      const mg_layout_t layout = mg_cuboids_layout(grids[g], ranks, ranks);
       int64_t largest = 0;
       CHECK_INT(layout.n_ranks, ranks);
       for (int64_t r = 0; r < ranks; r++) {

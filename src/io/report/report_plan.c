@@ -5,7 +5,7 @@
 mg_grid_text_t mg_report_box(const mg_layout_t *layout) {
   int32_t box[3];
   for (int d = 0; d < 3; d++) {
-    box[d] = mg_layout_box(layout, d);
+    box[d] = layout->box[d];
     if (box[d] > layout->n[d]) box[d] = layout->n[d];
   }
   return mg_grid(box);

@@ -1,7 +1,5 @@
-/* Levels of grids of any size (--cells). */
-#include "plan/general_layout.h"
+/* Widths of cells, and the pairs of cells that become one on the next coarser level. */
 #include "plan/plan.h"
-#include <stdio.h>
 
 enum { FEWEST_CELLS = 8 /* of a level that has a coarser one */ };
 
@@ -94,11 +92,7 @@ static mg_singles_t wide_cells(const mg_plan_t *plan, const mg_params_t *params,
   return (mg_singles_t){{2 * low.end, 2 * middle.end}, {2 * middle.first, top}};
 }
 
-/* Choose which cells of the coarsest level so far become pairs on the next one: those less than
- * twice as wide as the narrowest ones, of the directions with more than one cell. So coarse levels
- * have cells of similar widths.
- * @return false if there is no next level */
-static bool choose_pairs(mg_plan_t *plan, const mg_params_t *params) {
+bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params) {
   const int l = plan->n_levels - 1;
   mg_layout_t *layout = &plan->level[l].layout;
   double narrowest = 0.0;
@@ -113,50 +107,4 @@ static bool choose_pairs(mg_plan_t *plan, const mg_params_t *params) {
     fits = fits && (n == layout->n[d] || n >= params->coarsest);
   }
   return narrowest > 0.0 && fits && mg_layout_n_cells(layout) > FEWEST_CELLS;
-}
-
-/* Add the next coarser level of a general layout. */
-static mg_level_plan_t *add_general(mg_plan_t *plan, const mg_params_t *params) {
-  const mg_level_plan_t *fine = &plan->level[plan->n_levels - 1];
-  const mg_layout_t *from = &fine->layout;
-  mg_layout_t layout = {.general = true};
-  for (int d = 0; d < 3; d++)
-    layout.n[d] = layout.boxes[d] = mg_layout_coarse_n(from, d);
-  layout = mg_general_coarse(from,
-                             mg_plan_agglomerated_ranks(&layout, from->n_ranks, INT64_MAX, params));
-  mg_level_plan_t *level = mg_plan_add_level(plan, params, &layout);
-  for (int d = 0; d < 3; d++)
-    level->h[d] = level->layout.n[d] < from->n[d] ? 2.0 * fine->h[d] : fine->h[d];
-  return level;
-}
-
-mg_status_t mg_plan_build_general(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
-                                  char *message, int message_size) {
-  const bool limited = params->finest_ranks > 0 && params->finest_ranks < ranks;
-  const int64_t most = limited ? params->finest_ranks : ranks;
-  if (!mg_traits_of(params->op)->any_grid) {
-    snprintf(message, (size_t)message_size,
-             "%s needs a cube of boxes; a grid of %dx%dx%d cells requires --operator=fv2 or 7pt",
-             mg_operator_name(params->op), (int)params->cells[0], (int)params->cells[1],
-             (int)params->cells[2]);
-    return MG_ERR_USAGE;
-  }
-  const __int128 cells = (__int128)params->cells[0] * params->cells[1] * params->cells[2];
-  if (cells > (__int128)ranks << MG_MAX_LOG2_SHARE) {
-    snprintf(message, (size_t)message_size,
-             "--cells=%dx%dx%d exceeds 2^%d cells per rank on %lld rank%s", (int)params->cells[0],
-             (int)params->cells[1], (int)params->cells[2], MG_MAX_LOG2_SHARE, (long long)ranks,
-             ranks == 1 ? "" : "s");
-    return MG_ERR_USAGE;
-  }
-  mg_layout_t layout = mg_general_layout(params->cells, most, ranks);
-  mg_level_plan_t *level = mg_plan_add_level(plan, params, &layout);
-  for (int d = 0; d < 3; d++)
-    level->h[d] = params->length[d] / params->cells[d];
-  while (plan->n_levels < MG_MAX_LEVELS && choose_pairs(plan, params))
-    level = add_general(plan, params);
-  plan->radius = mg_traits_of(params->op)->radius;
-  plan->boxes_asked = mg_layout_n_boxes(&plan->level[0].layout);
-  mg_plan_set_levels(plan, params);
-  return MG_OK;
 }
