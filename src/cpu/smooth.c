@@ -29,7 +29,6 @@ typedef struct {
 MG_INLINE row_t row_at(const mg_view_t *v, const mg_patch_t *p, const mg_cpu_step_t *job, int j,
                        int k) {
   const ptrdiff_t at = j * p->jstride + k * p->kstride;
-  const mg_real_t wall = mg_wall_weight(job->order.along[0]);
   const mg_update_t *u = &job->u;
   return (row_t){.f = p->vec[MG_F] + at,
                  .dinv = p->vec[MG_DINV] ? p->vec[MG_DINV] + at : NULL,
@@ -48,9 +47,9 @@ MG_INLINE row_t row_at(const mg_view_t *v, const mg_patch_t *p, const mg_cpu_ste
                  .c2 = MG_REAL(u->c2),
                  .phase = (mg_parity(p, 0, j, k) ^ u->color) & 1,
                  .mask = u->mask,
-                 .weights = mg_face_weights(p, job->order, -1, j, k),
-                 .first = p->wall[0][0] ? wall : MG_REAL(1.0),
-                 .last = p->wall[0][1] ? wall : MG_REAL(1.0)};
+                 .weights = mg_face_weights(p, job->wall, -1, j, k),
+                 .first = p->wall[0][0] ? job->wall[0] : MG_REAL(1.0),
+                 .last = p->wall[0][1] ? job->wall[0] : MG_REAL(1.0)};
 }
 
 /* A x and 1 / diagonal of cell i. Everything below must be inlined, or the loops are not
@@ -241,7 +240,9 @@ void mg_cpu_step_strip(const mg_view_t *v, int patch, int k, int j0, int j1, voi
 }
 
 mg_cpu_step_t mg_cpu_step_of(const mg_view_t *v, const mg_sweep_t *sweep) {
-  mg_cpu_step_t step = {.u = mg_update_of(sweep), .order = mg_operator_orders(v)};
+  mg_cpu_step_t step = {.u = mg_update_of(sweep)};
+  for (int d = 0; d < 3; d++)
+    step.wall[d] = mg_wall_weight(mg_operator_orders(v).along[d]);
   step.rows = choose_rows(v, &step.u);
   return step;
 }

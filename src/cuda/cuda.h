@@ -139,13 +139,22 @@ static __host__ __device__ __forceinline__ mg_real2_t mg_make_real2(mg_real_t x,
 struct mg_cuda_patch_t {
   mg_view_t v; /**< v.patch is NULL: the array of patches is in host memory */
   mg_patch_t p;
-  mg_wall_orders_t order; /**< orders of the operator's wall formula */
-  bool singular;          /**< mg_is_singular(&v) */
+  int order;     /**< order of the operator's wall formula, except in directions of one cell */
+  bool singular; /**< mg_is_singular(&v) */
+  bool thin;     /**< the order is lower in some directions: 1 */
+  int inward[3]; /**< bits of the step from the first cell of the formula to the second: all, or 0
+                      if the order is 1 */
 };
 
 inline mg_cuda_patch_t mg_cuda_patch(const mg_view_t *v, int q) {
-  mg_cuda_patch_t l = {*v, v->patch[q], mg_operator_orders(v), mg_is_singular(v)};
+  const mg_wall_orders_t order = mg_operator_orders(v);
+  mg_cuda_patch_t l = {*v,       v->patch[q], 0, mg_is_singular(v), !mg_orders_are_equal(order),
+                       {0, 0, 0}};
   l.v.patch = nullptr;
+  for (int d = 0; d < 3; d++) {
+    l.order = order.along[d] > l.order ? order.along[d] : l.order;
+    l.inward[d] = order.along[d] == 1 ? 0 : -1;
+  }
   return l;
 }
 
@@ -158,6 +167,11 @@ inline dim3 mg_cuda_grid(int64_t nx, int64_t ny, int64_t nz, dim3 block) {
 /** Whether several cells per thread still fill the device. At 128^3 a smoother gains 1 to 2 %. */
 inline bool mg_is_large(const mg_patch_t &p) {
   return (int64_t)p.n[0] * p.n[1] * p.n[2] >= 1 << 21;
+}
+
+/** The same for kernels that apply the operator and do not allow thin levels. */
+inline bool mg_is_large(const mg_cuda_patch_t &l) {
+  return !l.thin && mg_is_large(l.p);
 }
 
 /** Define the cell (i, j, k) of this thread; return if it lies outside the n cells. */
@@ -185,7 +199,7 @@ static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t 
   mg_places7_t s;
 #pragma unroll
   for (int d = 0; d < 3; d++) {
-    const int inward = l->order.along[d] == 1 ? 0 : stride[d];
+    const int inward = stride[d] & l->inward[d];
     s.wall_low[d] = p->wall[d][0] && at[d] == 0;
     s.wall_high[d] = p->wall[d][1] && at[d] == p->n[d] - 1;
     s.low[d] = s.wall_low[d] ? inward : -stride[d];
@@ -201,24 +215,47 @@ static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t 
   return mg_places7(l, stride, i, j, k);
 }
 
-/** Values of a stencil. All walls have the Dirichlet formula: see walls.h. */
-static __device__ __forceinline__ mg_values7_t mg_values7(const mg_places7_t &s, const mg_real_t *x,
-                                                          mg_wall_orders_t order) {
+/** Values of a stencil. All walls have the Dirichlet formula: see walls.h. Thin levels branch, so
+ *  that others need not choose a formula per direction.
+ *  @tparam may_be_thin  false: the level is not thin, which saves registers */
+template <bool may_be_thin = true>
+static __device__ __forceinline__ mg_values7_t mg_values7(const mg_cuda_patch_t *l,
+                                                          const mg_places7_t &s,
+                                                          const mg_real_t *x) {
   mg_values7_t v;
   v.c = x[0];
 #pragma unroll
   for (int d = 0; d < 3; d++) {
     const mg_real_t low = x[s.low[d]], high = x[s.high[d]];
-    v.low[d] = s.wall_low[d] ? mg_ghost(MG_WALL_DIRICHLET, order.along[d], v.c, low) : low;
-    v.high[d] = s.wall_high[d] ? mg_ghost(MG_WALL_DIRICHLET, order.along[d], v.c, high) : high;
+    v.low[d] = s.wall_low[d] ? mg_ghost(MG_WALL_DIRICHLET, l->order, v.c, low) : low;
+    v.high[d] = s.wall_high[d] ? mg_ghost(MG_WALL_DIRICHLET, l->order, v.c, high) : high;
+  }
+  if (may_be_thin && __builtin_expect(l->thin, false)) {
+#pragma unroll
+    for (int d = 0; d < 3; d++) {
+      const mg_real_t ghost = mg_ghost(MG_WALL_DIRICHLET, 1, v.c, v.c);
+      if (s.wall_low[d] && !l->inward[d]) v.low[d] = ghost;
+      if (s.wall_high[d] && !l->inward[d]) v.high[d] = ghost;
+    }
   }
   return v;
 }
 
+/** Face weights of a cell; see mg_face_weights. */
+static __device__ __forceinline__ mg_face_weights_t mg_cuda_face_weights(const mg_cuda_patch_t *l,
+                                                                         int i, int j, int k) {
+  mg_real_t wall[3];
+#pragma unroll
+  for (int d = 0; d < 3; d++)
+    wall[d] = mg_wall_weight(l->inward[d] ? 2 : 1);
+  return mg_face_weights(&l->p, wall, i, j, k);
+}
+
 /** A x of the level's operator at one cell. fv4 reads ghosts outside walls from memory.
  *  @tparam varies  alpha varies in space; a template parameter, so that kernels with constant alpha
- *                  keep their register count */
-template <bool fv4, bool varies = false>
+ *                  keep their register count
+ *  @tparam may_be_thin  see mg_values7 */
+template <bool fv4, bool varies = false, bool may_be_thin = true>
 __device__ __forceinline__ mg_real_t mg_apply(const mg_cuda_patch_t *l, const mg_real_t *x, int i,
                                               int j, int k) {
   const mg_patch_t *p = &l->p;
@@ -227,7 +264,7 @@ __device__ __forceinline__ mg_real_t mg_apply(const mg_cuda_patch_t *l, const mg
                   *bk = p->vec[MG_BETA_K] + at;
   const mg_real_t a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
   if (fv4) return mg_apply_fv4(x + at, bi, bj, bk, js, ks, a, l->v.b_h2);
-  const mg_values7_t v = mg_values7(mg_places7(l, i, j, k), x + at, l->order);
+  const mg_values7_t v = mg_values7<may_be_thin>(l, mg_places7(l, i, j, k), x + at);
   return mg_apply_values7(v, bi, bj, bk, js, ks, a, l->v.b_h2);
 }
 

@@ -25,7 +25,9 @@ MG_SHARED mg_row_sums_t mg_row_sums_7(const mg_view_t *v, const mg_patch_t *p,
   const mg_real_t *bi = mg_cell(p, MG_BETA_I, at[0], at[1], at[2]),
                   *bj = mg_cell(p, MG_BETA_J, at[0], at[1], at[2]),
                   *bk = mg_cell(p, MG_BETA_K, at[0], at[1], at[2]);
-  const mg_face_weights_t w = mg_face_weights(p, order, at[0], at[1], at[2]);
+  const mg_real_t wall[3] = {mg_wall_weight(order.along[0]), mg_wall_weight(order.along[1]),
+                             mg_wall_weight(order.along[2])};
+  const mg_face_weights_t w = mg_face_weights(p, wall, at[0], at[1], at[2]);
   const mg_real_t low[3] = {bi[0], bj[0], bk[0]}, high[3] = {bi[1], bj[p->jstride], bk[p->kstride]};
   mg_real_t off = 0.0;
   for (int d = 0; d < 3; d++) {

@@ -103,6 +103,11 @@ MG_INLINE mg_wall_orders_t mg_wall_orders(const mg_view_t *v, int order) {
   return used;
 }
 
+/** Whether all directions have the same order. */
+MG_INLINE bool mg_orders_are_equal(mg_wall_orders_t order) {
+  return order.along[0] == order.along[1] && order.along[1] == order.along[2];
+}
+
 /** Wall formula order of the operator in wide boxes: 1 for 7pt, 2 for fv2, 4 for fv4. */
 static inline int mg_operator_order(const mg_view_t *v) {
   return mg_traits_of(v->op)->wall_order;
@@ -114,15 +119,15 @@ static inline mg_wall_orders_t mg_operator_orders(const mg_view_t *v) {
 }
 
 /** Face weights of a cell in the diagonal of the 7-point operators. Use i = -1 for a cell that is
- *  neither the first nor the last of its row. */
-MG_INLINE mg_face_weights_t mg_face_weights(const mg_patch_t *p, mg_wall_orders_t order, int i,
+ *  neither the first nor the last of its row.
+ *  @param[in] wall  mg_wall_weight along each direction */
+MG_INLINE mg_face_weights_t mg_face_weights(const mg_patch_t *p, const mg_real_t wall[3], int i,
                                             int j, int k) {
   const int at[3] = {i, j, k};
   mg_face_weights_t w;
   for (int d = 0; d < 3; d++) {
-    const mg_real_t wall = mg_wall_weight(order.along[d]);
-    w.low[d] = p->wall[d][0] && at[d] == 0 ? wall : MG_REAL(1.0);
-    w.high[d] = p->wall[d][1] && at[d] == p->n[d] - 1 ? wall : MG_REAL(1.0);
+    w.low[d] = p->wall[d][0] && at[d] == 0 ? wall[d] : MG_REAL(1.0);
+    w.high[d] = p->wall[d][1] && at[d] == p->n[d] - 1 ? wall[d] : MG_REAL(1.0);
   }
   return w;
 }

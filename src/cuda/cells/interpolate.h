@@ -91,16 +91,14 @@ struct mg_neighborhood_t {
 /** Evaluate ghosts outside Dirichlet walls from the cells of the window, in i, then j, then k. A
  *  choice between kinds of walls would add a fifth to the instructions and spill registers. */
 static __device__ __forceinline__ void mg_fold_walls(mg_neighborhood_t *w, const bool low[3],
-                                                     const bool high[3],
-                                                     const mg_wall_orders_t &order) {
-  const int *const along = order.along;
+                                                     const bool high[3], int order) {
 #pragma unroll
   for (int a = 0; a < 3; a++)
 #pragma unroll
     for (int b = 0; b < 3; b++) {
       mg_real_t *row = w->x[a][b];
-      const mg_real_t under = mg_ghost(MG_WALL_DIRICHLET, along[0], row[1], row[2]),
-                      over = mg_ghost(MG_WALL_DIRICHLET, along[0], row[1], row[0]);
+      const mg_real_t under = mg_ghost(MG_WALL_DIRICHLET, order, row[1], row[2]),
+                      over = mg_ghost(MG_WALL_DIRICHLET, order, row[1], row[0]);
       if (low[0]) row[0] = under;
       if (high[0]) row[2] = over;
     }
@@ -108,8 +106,8 @@ static __device__ __forceinline__ void mg_fold_walls(mg_neighborhood_t *w, const
   for (int a = 0; a < 3; a++)
 #pragma unroll
     for (int i = 0; i < 3; i++) {
-      const mg_real_t under = mg_ghost(MG_WALL_DIRICHLET, along[1], w->x[a][1][i], w->x[a][2][i]),
-                      over = mg_ghost(MG_WALL_DIRICHLET, along[1], w->x[a][1][i], w->x[a][0][i]);
+      const mg_real_t under = mg_ghost(MG_WALL_DIRICHLET, order, w->x[a][1][i], w->x[a][2][i]),
+                      over = mg_ghost(MG_WALL_DIRICHLET, order, w->x[a][1][i], w->x[a][0][i]);
       if (low[1]) w->x[a][0][i] = under;
       if (high[1]) w->x[a][2][i] = over;
     }
@@ -117,8 +115,8 @@ static __device__ __forceinline__ void mg_fold_walls(mg_neighborhood_t *w, const
   for (int j = 0; j < 3; j++)
 #pragma unroll
     for (int i = 0; i < 3; i++) {
-      const mg_real_t under = mg_ghost(MG_WALL_DIRICHLET, along[2], w->x[1][j][i], w->x[2][j][i]),
-                      over = mg_ghost(MG_WALL_DIRICHLET, along[2], w->x[1][j][i], w->x[0][j][i]);
+      const mg_real_t under = mg_ghost(MG_WALL_DIRICHLET, order, w->x[1][j][i], w->x[2][j][i]),
+                      over = mg_ghost(MG_WALL_DIRICHLET, order, w->x[1][j][i], w->x[0][j][i]);
       if (low[2]) w->x[0][j][i] = under;
       if (high[2]) w->x[2][j][i] = over;
     }
@@ -129,7 +127,7 @@ static __device__ __forceinline__ void mg_fold_walls(mg_neighborhood_t *w, const
 template <mg_interpolation_t kind, bool add>
 static __device__ __forceinline__ void
 mg_interpolate_folded(const mg_patch_t &coarse, mg_vector_t src, const mg_patch_t &fine,
-                      mg_vector_t dst, const mg_wall_orders_t &order, int i, int j, int k) {
+                      mg_vector_t dst, int order, int i, int j, int k) {
   const int at[3] = {i, j, k};
   bool low[3], high[3], any = false;
   for (int d = 0; d < 3; d++) {

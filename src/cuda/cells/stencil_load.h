@@ -80,7 +80,7 @@ template <bool stored>
 static __device__ __forceinline__ mg_real_t mg_row_dinv(const mg_cuda_patch_t *l,
                                                         const mg_row_t &row, int i, int j, int k) {
   if (stored) return *mg_cell(&l->p, MG_DINV, i, j, k);
-  const mg_face_weights_t weights = mg_face_weights(&l->p, l->order, i, j, k);
+  const mg_face_weights_t weights = mg_cuda_face_weights(l, i, j, k);
   return MG_REAL(1.0) /
          mg_diagonal_7(row.beta[0], row.beta[1], row.beta[2], 1, 1, weights, row.a, l->v.b_h2);
 }

@@ -111,7 +111,7 @@ static __device__ __forceinline__ void mg_fv4_fill(const mg_cuda_patch_t *l, mg_
                                                    const mg_fv4_ghosts_t &g, int n) {
   if (l->v.periodic)
     mg_fv4_fill_period(x, g, n);
-  else if (max_order == 4 && l->order.along[0] == 4)
+  else if (max_order == 4 && l->order == 4)
     mg_fv4_fill_walls<4>(x, g);
   else
     mg_fv4_fill_walls<2>(x, g);

@@ -240,7 +240,7 @@ struct mg_block_level_t {
         *mg_cell(p, x, at[0], at[1], at[2]) =
             *mg_cell(p, x, (at[0] + n) % n, (at[1] + n) % n, (at[2] + n) % n);
       else
-        mg_wall_fill(p, x, at, l->order.along[0]);
+        mg_wall_fill(p, x, at, l->order);
     }
     __syncthreads();
   }
@@ -265,7 +265,7 @@ struct mg_block_level_t {
   __device__ __forceinline__ mg_real_t apply(mg_vector_t x, int3 i) const {
     if constexpr (fv4) return mg_apply<true, varies>(l, vec(x), i.x, i.y, i.z);
     const int stride[3] = {1, (int)l->p.jstride, (int)l->p.kstride};
-    const mg_values7_t near = mg_values7(places(stride, i), vec(x) + offset(i), l->order);
+    const mg_values7_t near = mg_values7(l, places(stride, i), vec(x) + offset(i));
     return mg_row_apply(l, mg_row<varies>(l, i.x, i.y, i.z), near);
   }
 
@@ -340,8 +340,8 @@ struct mg_block_level_t {
   /** MG_U = (add ? MG_U : 0) + P (MG_U of the coarser level), by V2 or V4. */
   template <mg_interpolation_t kind, bool add>
   __device__ void interpolate(const mg_block_level_t &coarse) const {
-    const mg_wall_orders_t order = mg_wall_orders(&coarse.l->v, kind == MG_INTERPOLATE_V4 ? 4 : 2);
-    if (coarse.l->v.periodic || !mg_can_fold_walls(kind)) coarse.fill_ghosts(MG_U, order.along[0]);
+    const int order = mg_wall_order(&coarse.l->v, kind == MG_INTERPOLATE_V4 ? 4 : 2, 0);
+    if (coarse.l->v.periodic || !mg_can_fold_walls(kind)) coarse.fill_ghosts(MG_U, order);
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
       const int3 i = coarse.cell(c);

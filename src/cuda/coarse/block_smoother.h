@@ -89,7 +89,7 @@ template <bool colored, bool varies> struct mg_block_smoother_t {
   }
 
   __device__ __forceinline__ mg_values7_t values(const mg_block_cell_t &c) const {
-    return mg_values7(c.near, &level.s->value[now][c.place], level.l->order);
+    return mg_values7(level.l, c.near, &level.s->value[now][c.place]);
   }
 
   /* With u = 0, A u is 0 exactly, so a zero guess is no special case. */

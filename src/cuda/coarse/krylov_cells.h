@@ -49,7 +49,7 @@ struct mg_thread_cell_t : mg_cell_vectors_t {
   __device__ __forceinline__ mg_thread_cell_t(const mg_block_level_t &level,
                                               const mg_row_t &coefficients, mg_real_t dinv,
                                               mg_real_t f, mg_real_t u)
-      : l(level.l), s(level.s), n(level.row.n), cells(level.cells), order(level.l->order.along[0]),
+      : l(level.l), s(level.s), n(level.row.n), cells(level.cells), order(level.l->order),
         lane((int)threadIdx.x % 32), there((int)threadIdx.x < level.cells), testing(false),
         above(true), active(true), row(coefficients), b_h2(MG_REAL(level.l->v.b_h2)), set(0) {
     const int number = min((int)threadIdx.x, cells - 1), bytes = (int)sizeof(mg_real_t);

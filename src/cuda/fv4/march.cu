@@ -326,8 +326,8 @@ mg_status_t mg_cuda_fv4_open(void) {
 bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l) {
   const int64_t min_cells = 1 << 17;
   const int32_t *n = l->p.n;
-  return blocks_per_sm > 0 && l->order.along[0] == 4 && n[0] % 2 == 0 && n[1] % 2 == 0 &&
-         n[2] % 4 == 0 && (int64_t)n[0] * n[1] * n[2] >= min_cells;
+  return blocks_per_sm > 0 && l->order == 4 && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 4 == 0 &&
+         (int64_t)n[0] * n[1] * n[2] >= min_cells;
 }
 
 /* Choose the planes per block: few planes if there are few columns, and such that the last wave

@@ -21,9 +21,9 @@ static __device__ __forceinline__ int distance(int i, int first, int end) {
 static __device__ __forceinline__ mg_real_t ghost(const mg_fv4_job_t *job,
                                                   const mg_ghost_axis_t r[3]) {
   const mg_patch_t *p = &job->l.p;
-  return job->l.order.along[0] == 4   ? mg_wall_value<4, 2>(p, job->x, r)
-         : job->l.order.along[0] == 2 ? mg_wall_value<2, 2>(p, job->x, r)
-                                      : mg_wall_value<1, 2>(p, job->x, r);
+  return job->l.order == 4   ? mg_wall_value<4, 2>(p, job->x, r)
+         : job->l.order == 2 ? mg_wall_value<2, 2>(p, job->x, r)
+                             : mg_wall_value<1, 2>(p, job->x, r);
 }
 
 /** Fill the tile: the block's cells, plus two more along the axes and one on edges. A warp has
@@ -41,7 +41,7 @@ static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, mg_rea
       distance(i, i0, min(i0 + BI, p->n[0])) + distance(j, j0, min(j0 + BJ, p->n[1]));
   mg_ghost_axis_t r[3] = {mg_ghost_axis(p, 0, i), mg_ghost_axis(p, 1, j), {false, 0, 0, 0}};
   /* The second ghost of the lower-order formulas is zero in memory. */
-  const int max_depth = job->l.order.along[0] == 4 ? 2 : 1;
+  const int max_depth = job->l.order == 4 ? 2 : 1;
   const bool column_outside = r[0].outside || r[1].outside;
   const bool column_stored = r[0].depth > max_depth || r[1].depth > max_depth;
   const mg_real_t *x = job->x + i + j * p->jstride + (k0 - 2) * p->kstride;

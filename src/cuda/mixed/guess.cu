@@ -36,7 +36,7 @@ struct job_t {
   mg_patch_t coarse, low;
   mg_vector_t src, e, dst, f, r; /* r < 0: only the norm of the residual is needed */
   double scale, r_scale;         /* of e and r */
-  mg_wall_orders_t order;        /* of the wall formula of the interpolation */
+  int order;                     /* of the wall formula of the interpolation */
   bool folds;                    /* ghosts of src outside walls are computed, not read */
   int tiles;                     /* along i */
   unsigned long long *maximum;
@@ -142,7 +142,7 @@ template <bool clear>
 __device__ __forceinline__ mg_values7_t values_of(const mg_cuda_patch_t *l, const double *x, int i,
                                                   int j, int k) {
   const int stride[3] = {1, TI, TI * TJ};
-  if (!clear) return mg_values7(mg_places7(l, stride, i, j, k), x, l->order);
+  if (!clear) return mg_values7<false>(l, mg_places7(l, stride, i, j, k), x);
   mg_values7_t v;
   v.c = *x;
 #pragma unroll
@@ -249,7 +249,7 @@ job_t job_of(const mg_view_t *v, const mg_guess_t *guess, const mg_view_t *low) 
   job.coarse = guess->coarse->patch[0];
   job.low = low->patch[0];
   job.src = guess->src;
-  job.order = mg_wall_orders(guess->coarse, guess->kind == MG_INTERPOLATE_V2 ? 2 : 1);
+  job.order = mg_wall_orders(guess->coarse, guess->kind == MG_INTERPOLATE_V2 ? 2 : 1).along[0];
   job.folds = mg_cuda_folds_walls(guess->coarse, guess->kind);
   job.maximum = mg_cuda.reduction;
   return job;
@@ -257,7 +257,8 @@ job_t job_of(const mg_view_t *v, const mg_guess_t *guess, const mg_view_t *low) 
 } // namespace
 
 bool mg_cuda_can_defer_guess(const mg_view_t *v, mg_interpolation_t kind) {
-  return mg_has_path(v->op, MG_PATH_GUESS) && mg_can_fold_walls(kind) && mg_walls_enclose(v);
+  return mg_has_path(v->op, MG_PATH_GUESS) && mg_can_fold_walls(kind) && mg_walls_enclose(v) &&
+         v->n[0] > 1 && v->n[1] > 1 && v->n[2] > 1;
 }
 
 mg_status_t mg_cuda_guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,

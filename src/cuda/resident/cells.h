@@ -255,7 +255,7 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
   }
 
   __device__ __forceinline__ mg_real_t ghost(mg_real_t x1, mg_real_t x2) const {
-    return mg_ghost(MG_WALL_DIRICHLET, job.l.order.along[0], x1, x2);
+    return mg_ghost(MG_WALL_DIRICHLET, job.l.order, x1, x2);
   }
 
   /** Values of the stencil of cell c of row r, except outside walls of j and k. */

@@ -16,11 +16,10 @@ static const dim3 block_shape(32, 4, 1);
  * solution, in us: compiler's choice 706 / 397, five 631 / 436, eight 604 / 398. */
 enum { LOW_BLOCKS = 8 };
 
-/** P0, P1 and V2. The orders of the wall formula are used only if the walls are folded in. */
+/** P0, P1 and V2. The order of the wall formula is used only if the walls are folded in. */
 template <mg_interpolation_t kind, bool add, bool folded>
 static __global__ void __launch_bounds__(128, MG_CUDA_MIN_BLOCKS(LOW_BLOCKS, 128))
-    interpolate(mg_patch_t coarse, mg_vector_t src, mg_patch_t fine, mg_vector_t dst,
-                mg_wall_orders_t order) {
+    interpolate(mg_patch_t coarse, mg_vector_t src, mg_patch_t fine, mg_vector_t dst, int order) {
   MG_CUDA_CELL(i, j, k, coarse.n);
   mg_cuda_wait_dependency();
   if constexpr (folded)
@@ -31,7 +30,7 @@ static __global__ void __launch_bounds__(128, MG_CUDA_MIN_BLOCKS(LOW_BLOCKS, 128
 
 template <mg_interpolation_t kind, bool folded>
 static void launch(const mg_patch_t &c, mg_vector_t src, const mg_patch_t &f, mg_vector_t dst,
-                   bool add, mg_wall_orders_t order) {
+                   bool add, int order) {
   const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape);
   if (add)
     mg_cuda_launch_dependent(interpolate<kind, true, folded>, grid, block_shape, c, src, f, dst,
@@ -127,16 +126,17 @@ static void launch_v4(const mg_patch_t &c, mg_vector_t src, const mg_patch_t &f,
 }
 
 bool mg_cuda_folds_walls(const mg_view_t *coarse, mg_interpolation_t kind) {
-  return kind != MG_INTERPOLATE_P0 && !mg_has_wall(coarse->side, MG_WALL_NEUMANN);
+  return kind != MG_INTERPOLATE_P0 && !mg_has_wall(coarse->side, MG_WALL_NEUMANN) &&
+         mg_orders_are_equal(mg_wall_orders(coarse, 2));
 }
 
 template <mg_interpolation_t kind>
 static void launch_folded(const mg_view_t *coarse, mg_vector_t src, const mg_patch_t &c,
                           const mg_patch_t &f, mg_vector_t dst, bool add, int order) {
   if (mg_cuda_folds_walls(coarse, kind))
-    launch<kind, true>(c, src, f, dst, add, mg_wall_orders(coarse, order));
+    launch<kind, true>(c, src, f, dst, add, mg_wall_orders(coarse, order).along[0]);
   else
-    launch<kind, false>(c, src, f, dst, add, {});
+    launch<kind, false>(c, src, f, dst, add, 0);
 }
 
 /** Between levels of any sizes: one thread per fine cell. All coarse ghosts are in memory. */
@@ -179,7 +179,7 @@ mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const 
     if (!halves)
       launch_any(c, src, *fine, f, dst, kind, add);
     else if (kind == MG_INTERPOLATE_P0)
-      launch<MG_INTERPOLATE_P0, false>(c, src, f, dst, add, {});
+      launch<MG_INTERPOLATE_P0, false>(c, src, f, dst, add, 0);
     else if (kind == MG_INTERPOLATE_P1)
       launch_folded<MG_INTERPOLATE_P1>(coarse, src, c, f, dst, add, 1);
     else if (kind == MG_INTERPOLATE_V2)

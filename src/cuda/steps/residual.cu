@@ -33,10 +33,10 @@ static __device__ __forceinline__ mg_real_t residual_near(const mg_cuda_patch_t 
 }
 
 /** Residual at any cell. */
-template <bool varies>
+template <bool varies, bool may_be_thin>
 static __device__ __forceinline__ mg_real_t residual_at(const mg_cuda_patch_t *l, mg_vector_t x,
                                                         mg_vector_t f, int i, int j, int k) {
-  const mg_real_t ax = mg_apply<false, varies>(l, l->p.vec[x], i, j, k);
+  const mg_real_t ax = mg_apply<false, varies, may_be_thin>(l, l->p.vec[x], i, j, k);
   return f < 0 ? ax : l->p.vec[f][i + j * l->p.jstride + k * l->p.kstride] - ax;
 }
 
@@ -59,7 +59,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
   }
   for (int q = 0; q < planes; q++)
     if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-      l.p.vec[dst][at + q * ks] = residual_at<varies>(&l, x, f, i, j, k + q);
+      l.p.vec[dst][at + q * ks] = residual_at<varies, planes == 1>(&l, x, f, i, j, k + q);
 }
 
 template <int planes>
@@ -74,7 +74,7 @@ mg_status_t mg_cuda_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x,
   if (mg_traits_of(v->op)->points == 25) return mg_cuda_fv4_residual(v, dst, x, f);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
-    if (mg_is_large(l.p))
+    if (mg_is_large(l))
       launch_residual<PLANES>(l, dst, x, f);
     else
       launch_residual<1>(l, dst, x, f);
@@ -100,7 +100,8 @@ static __global__ void __launch_bounds__(256, BLOCKS(varies ? 6 : 8, planes))
   } else {
     for (int q = 0; q < planes; q++)
       if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-        largest = max(largest, mg_max_bits(residual_at<varies>(&l, x, f, i, j, k + q)));
+        largest =
+            max(largest, mg_max_bits(residual_at<varies, planes == 1>(&l, x, f, i, j, k + q)));
   }
   mg_max_add(largest, known, maximum);
 }
@@ -117,7 +118,7 @@ mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
-    if (mg_is_large(l.p))
+    if (mg_is_large(l))
       launch_norm<PLANES>(l, x, f);
     else
       launch_norm<1>(l, x, f);
@@ -161,7 +162,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(2, 256))
       pair[c / 2][c % 2] =
           *mg_cell(&l.p, f, i, j, k) -
           mg_row_apply(&l, row[c / 2][c % 2],
-                       mg_values7(mg_places7(&l, i, j, k), mg_cell(&l.p, x, i, j, k), l.order));
+                       mg_values7<false>(&l, mg_places7(&l, i, j, k), mg_cell(&l.p, x, i, j, k)));
   }
   restrict_pairs(l, pair, i, J, K, coarse, dst);
 }
@@ -186,7 +187,8 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
     const bool inside = i < l.p.n[0] && j < l.p.n[1];
     for (int dk = 0; dk < 2; dk++)
       for (int dj = 0; dj < 2; dj++)
-        pair[dk][dj] = inside ? residual_at<varies>(&l, x, f, i, j + dj, k + dk) : MG_REAL(0.0);
+        pair[dk][dj] =
+            inside ? residual_at<varies, false>(&l, x, f, i, j + dj, k + dk) : MG_REAL(0.0);
   }
   restrict_pairs(l, pair, i, J, K, coarse, dst);
 }
@@ -202,7 +204,7 @@ mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_v
     const auto large =
         fine->alpha_varies ? residual_restrict_large<true> : residual_restrict_large<false>;
     const auto kernel = fine->alpha_varies ? residual_restrict<true> : residual_restrict<false>;
-    if (mg_is_large(l.p))
+    if (mg_is_large(l))
       large<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, c, dst);
     else
       mg_cuda_launch_dependent(kernel, grid, block_shape, l, x, f, c, dst);

@@ -249,14 +249,14 @@ static __device__ __forceinline__ mg_real_t store_dinv(const mg_cuda_patch_t &l,
 /** Operators that read one layer of ghosts: 7 or 27 points. */
 template <int points>
 static __global__ void __launch_bounds__(256)
-    diagonal(mg_cuda_patch_t l, bool l1, unsigned long long *maximum) {
+    diagonal(mg_cuda_patch_t l, mg_wall_orders_t order, bool l1, unsigned long long *maximum) {
   const int at[3] = {(int)(blockIdx.x * blockDim.x + threadIdx.x),
                      (int)(blockIdx.y * blockDim.y + threadIdx.y), (int)blockIdx.z};
   mg_real_t bound = 0.0;
   if (at[0] < l.p.n[0] && at[1] < l.p.n[1])
     bound = store_dinv(l, l1, at,
-                       points == 27 ? mg_row_sums_27(&l.v, &l.p, l.order, at)
-                                    : mg_row_sums_7(&l.v, &l.p, l.order, at));
+                       points == 27 ? mg_row_sums_27(&l.v, &l.p, order, at)
+                                    : mg_row_sums_7(&l.v, &l.p, order, at));
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 
@@ -267,7 +267,7 @@ static __global__ void __launch_bounds__(256)
                      (int)(blockIdx.y * blockDim.y + threadIdx.y), (int)blockIdx.z};
   mg_real_t bound = 0.0;
   if (at[0] < l.p.n[0] && at[1] < l.p.n[1] && mg_row_is_interior(&l.v, &l.p, at))
-    bound = store_dinv(l, l1, at, mg_row_sums_fv4(&l.v, &l.p, l.order.along[0], at, true));
+    bound = store_dinv(l, l1, at, mg_row_sums_fv4(&l.v, &l.p, l.order, at, true));
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 
@@ -290,7 +290,7 @@ static __global__ void __launch_bounds__(256)
     mine = mine && (all || e >= d || (cell >= 2 && cell < l.v.n[e] - 2));
   }
   mg_real_t bound = 0.0;
-  if (mine) bound = store_dinv(l, l1, at, mg_row_sums_fv4(&l.v, &l.p, l.order.along[0], at, false));
+  if (mine) bound = store_dinv(l, l1, at, mg_row_sums_fv4(&l.v, &l.p, l.order, at, false));
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 
@@ -321,7 +321,8 @@ mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max
     }
     const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], l.p.n[2], block_shape);
     const auto kernel = points == 27 ? diagonal<27> : diagonal<7>;
-    kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, l1, mg_cuda.reduction);
+    kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, mg_operator_orders(v), l1,
+                                                     mg_cuda.reduction);
     MG_CUDA_LAUNCHED("set_diagonal");
   }
   return mg_cuda_max_end(lambda_max);

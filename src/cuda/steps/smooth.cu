@@ -39,29 +39,29 @@ static __device__ __forceinline__ mg_real_t dinv_of(const mg_cuda_patch_t *l, in
   const mg_real_t a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
   return MG_REAL(1.0) / mg_diagonal_7(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at,
                                       p->vec[MG_BETA_K] + at, js, ks,
-                                      mg_face_weights(p, l->order, i, j, k), a, l->v.b_h2);
+                                      mg_cuda_face_weights(l, i, j, k), a, l->v.b_h2);
 }
 
 /** Update of a cell of the color, in place; 7-point operators. */
-template <bool varies>
+template <bool varies, bool may_be_thin = true>
 static __device__ __forceinline__ void relax_cell(const mg_cuda_patch_t *l, const mg_update_t &u,
                                                   int i, int j, int k) {
   mg_real_t *x = l->p.vec[u.x];
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
-  x[at] = mg_relax(x[at], mg_apply<false, varies>(l, x, i, j, k), l->p.vec[MG_F][at],
+  x[at] = mg_relax(x[at], mg_apply<false, varies, may_be_thin>(l, x, i, j, k), l->p.vec[MG_F][at],
                    dinv_of<false, varies>(l, i, j, k), u.c2);
 }
 
 /** Update of a cell of a 7-point operator in a step on all cells. */
-template <bool stored, bool varies>
+template <bool stored, bool varies, bool may_be_thin = true>
 static __device__ __forceinline__ void update_cell(const mg_cuda_patch_t *l, const mg_update_t &u,
                                                    int i, int j, int k) {
   const mg_real_t *x = l->p.vec[u.x];
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
   const mg_real_t previous = u.previous < 0 ? MG_REAL(0.0) : l->p.vec[u.previous][at];
   l->p.vec[u.dst][at] =
-      mg_update(x[at], previous, mg_apply<false, varies>(l, x, i, j, k), l->p.vec[MG_F][at],
-                dinv_of<stored, varies>(l, i, j, k), u.c1, u.c2);
+      mg_update(x[at], previous, mg_apply<false, varies, may_be_thin>(l, x, i, j, k),
+                l->p.vec[MG_F][at], dinv_of<stored, varies>(l, i, j, k), u.c1, u.c2);
 }
 
 /* Cells per thread along k on large levels. */
@@ -101,7 +101,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
   mg_cuda_force(places);
   mg_cuda_wait_dependency();
   const mg_real_t right = *f;
-  const mg_values7_t near = mg_values7(places, x, l.order);
+  const mg_values7_t near = mg_values7(&l, places, x);
   *x = mg_relax(near.c, mg_row_apply(&l, row, near), right, d, 1.0);
 }
 
@@ -131,7 +131,8 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
   }
   for (int q = 0; q < planes; q++) {
     const int i = 2 * pair + (phase ^ (q & 1));
-    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2]) relax_cell<varies>(&l, u, i, j, k + q);
+    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
+      relax_cell<varies, false>(&l, u, i, j, k + q);
   }
 }
 
@@ -148,7 +149,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
   mg_cuda_wait_dependency();
   const mg_real_t f = l.p.vec[MG_F][at],
                   previous = u.previous < 0 ? MG_REAL(0.0) : l.p.vec[u.previous][at];
-  const mg_values7_t near = mg_values7(places, l.p.vec[u.x] + at, l.order);
+  const mg_values7_t near = mg_values7(&l, places, l.p.vec[u.x] + at);
   l.p.vec[u.dst][at] = mg_update(near.c, previous, mg_row_apply(&l, row, near), f, d, u.c1, u.c2);
 }
 
@@ -180,7 +181,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
   }
   for (int q = 0; q < planes; q++)
     if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-      update_cell<stored, varies>(&l, u, i, j, k + q);
+      update_cell<stored, varies, false>(&l, u, i, j, k + q);
 }
 
 /* First step from a zero guess, where A x is zero too. Cells outside the color become zero. */
@@ -206,7 +207,7 @@ struct choice_t {
 template <bool stored, bool varies>
 static choice_t choose_kernel(const mg_cuda_patch_t &l, mg_update_form_t form) {
   if (form == MG_UPDATE_FIRST) return {first<stored, varies>, 1, 1};
-  const bool colored = form == MG_UPDATE_COLORED, large = mg_is_large(l.p);
+  const bool colored = form == MG_UPDATE_COLORED, large = mg_is_large(l);
   if (colored && large) return {colored_7_planes<COLORED_PLANES, varies>, 2, COLORED_PLANES};
   if (colored) return {colored_7<varies>, 2, 1};
   if (large) return {all_7_planes<stored, ALL_PLANES, varies>, 1, ALL_PLANES};
