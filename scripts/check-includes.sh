@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Check that #include lines point from a layer to the same or a lower one, form no circle, and obey the rules
-# below; that only the table of traits depends on the name of an operator; and that only src/cuda/runtime/ calls CUDA.
-# The layers are the tables in docs/architecture.md; with python3, also check that docs/architecture.svg is drawn from
-# the first.
+# below; that only the table of traits depends on the name of an operator; that only src/cuda/runtime/ calls CUDA; and
+# that the core is complete, includes no wing and does not grow. The layers are the tables in docs/architecture.md; with
+# python3, also check that docs/architecture.svg is drawn from the first.
 # Exit code 0: no violation, 1: some.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -33,6 +33,21 @@ reserved='
   nvrtc.h                                            : lab/*search_compile.c
 '
 
+# The core ("The core" in docs/architecture.md) includes these other files, and has at most this many lines.
+core_may='
+  src/cuda/simple.cu                 : src/cuda/runtime/peer_link.h
+  src/device/device_select.c         : src/cuda/runtime/device.h
+  src/transport/transport_buffered.c : src/cuda/runtime/nccl_link.h
+  src/run/benchmark.h                : src/run/energy.h
+  src/io/report/report.h             : src/io/dump.h src/io/input.h
+'
+core_lines=20700
+page=$(sed -n '/^## The core/,/^## The life/p' docs/architecture.md)
+# shellcheck disable=SC2016 # backticks of Markdown
+core=$(sed -nE '/^\| `/{s/^\| ([^|]*) \|.*/\1/;s/`([^`]*)`,?/src\/\1/gp}' <<<"$page" | xargs -n 1)
+# shellcheck disable=SC2016
+wings=$(sed -n '/^Wings in these folders/,$p' <<<"$page" | grep -oE '`[^`]+`' | tr -d '`' | sed 's|^|src/|')
+
 # matches NAME GLOB...: true if a glob matches NAME.
 matches() {
   local name=$1 glob
@@ -60,7 +75,11 @@ complain() {
 }
 
 set -f # globs are patterns for names and must not expand
-n_files=0
+n_files=0 n_core=0 n_core_lines=0
+core_folders=" $(xargs -n 1 dirname <<<"$core" | sort -u | xargs) "
+for row in $core; do
+  if [[ -z $(compgen -G "$row") ]]; then complain "docs/architecture.md: no file $row"; fi
+done
 while IFS= read -r path; do
   n_files=$((n_files + 1))
   if ! layer_of "$path"; then
@@ -68,6 +87,15 @@ while IFS= read -r path; do
     continue
   fi
   own_index=$layer_index own_name=$layer_name
+  in_core=
+  # shellcheck disable=SC2086
+  if matches "$path" $core; then
+    in_core=yes
+    n_core=$((n_core + 1))
+    n_core_lines=$((n_core_lines + $(wc -l <"$path")))
+  elif [[ $core_folders == *" ${path%/*} "* ]] && ! matches "$path" $wings; then
+    complain "$path: name it in docs/architecture.md, \"The core\", or there as a wing"
+  fi
   while IFS=: read -r line text; do
     header=${text#*[\"<]} header=${header%%[\">]*}
     where="$path:$line: includes $header"
@@ -103,6 +131,15 @@ while IFS= read -r path; do
         complain "$where, which does not exist; name it relative to src/ or to the top folder"
       fi
       continue
+    fi
+    # shellcheck disable=SC2086
+    if [[ $in_core && $target == src/* ]] && ! matches "$target" $core; then
+      used=
+      while IFS=: read -r who what; do
+        # shellcheck disable=SC2086
+        if [[ $what ]] && matches "$path" $who && matches "$target" $what; then used=yes; fi
+      done <<<"$core_may"
+      [[ $used ]] || complain "$where: the core does not include wings; see docs/architecture.md, \"The core\""
     fi
     if [[ $path == src/* && $target == src/* ]]; then edges+="${path%.*} ${target%.*}"$'\n'; fi
     if ! layer_of "$target"; then
@@ -141,6 +178,11 @@ fi
 circles=$(tsort <<<"$edges" 2>&1 >/dev/null) || complain "modules that include each other:
 $circles"
 
+if ((n_core_lines > core_lines)); then
+  complain "the core has $n_core_lines lines and may have $core_lines: make it smaller, or move lines to a wing"
+fi
+
 if command -v python3 >/dev/null && ! scripts/plots/architecture.py --check; then errors=$((errors + 1)); fi
 ((errors == 0)) || exit 1
+echo "the core has $n_core_lines lines (at most $core_lines) in $n_core files"
 echo "$n_files files include only the same or lower layers, without circles"

@@ -5,7 +5,10 @@ mkdir -p "$dir/scripts/plots" "$dir/docs" "$dir/lab"
 for file in scripts/check-includes.sh scripts/plots/architecture.py docs/architecture.md docs/architecture.svg; do
   cp "$abs_top_srcdir/$file" "$dir/$file"
 done
-for header in cuda/cuda cuda/cells/stencil cuda/fused/launch cuda/fv4/job cuda/runtime/tma level/level plan/plan; do
+# Its core: all files but those that begin with w.
+# shellcheck disable=SC2016 # backticks of Markdown
+sed -i '/^## The core/,/^Wings/{/^| `/d;/^Wings/s/:.*/: `plan\/wing.h`./;s/^| ---.*/&\n| `plan\/[!w]*`, `level\/*` | all |/}' "$dir/docs/architecture.md"
+for header in plan/wing cuda/cuda cuda/cells/stencil cuda/fused/launch cuda/fv4/job cuda/runtime/tma level/level plan/plan; do
   mkdir -p "$dir/src/${header%/*}"
   echo "int $RANDOM;" >"$dir/src/$header.h"
 done
@@ -44,5 +47,20 @@ for text in 'MG_CUDA_TRY(cudaFree(memory));' 'asm volatile("ret;");'; do
   grep -qxF "src/cuda/fused/new.h:1:$text" "$dir/out" || complain "$text: $(cat "$dir/out")"
   rm "$dir/src/cuda/fused/new.h"
 done
+
+# The core.
+included level/new.c plan/wing.h ': the core does not include wings; see docs/architecture.md, "The core"'
+
+# stray FILE LINES WHY: with a file of some lines, the check reports WHY.
+stray() {
+  yes 'int x;' | head -n "$2" >"$dir/src/$1"
+  exits 1 bash "$dir/scripts/check-includes.sh"
+  grep -qF "$3" "$dir/out" || complain "$1: no line '$3'"
+  rm "$dir/src/$1"
+}
+stray plan/wild.c 1 'src/plan/wild.c: name it in docs/architecture.md, "The core", or there as a wing'
+stray plan/new.c 100000 'the core has 100002 lines and may have'
+mv "$dir/src/level" "$dir/level"
+stray plan/new.c 1 'docs/architecture.md: no file src/level/*'
 
 finish
