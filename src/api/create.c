@@ -170,7 +170,8 @@ mg_status_t mg_api_build(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   MG_TRY(plan(s));
   MG_TRY(find_own_boxes(s));
   if (s->params.dry_run)
-    return mg_comm_agree(mg_memory_planned(&s->plan, &s->planned[0], &s->planned[1]));
+    return mg_comm_agree(
+        mg_memory_planned(&s->plan, mg_comm_rank(mg_comm_world()), &s->planned[0], &s->planned[1]));
   MG_TRY(check_memory(s, o));
   MG_TRY(create_levels(s));
   MG_TRY(set_limits(s));

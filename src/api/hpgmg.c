@@ -103,15 +103,7 @@ static hpgmg_status_t public_status(mg_status_t status) {
 /* Give the message of the first rank that has one to all ranks. */
 static mg_status_t share_error(hpgmg_solver_t *s) {
   int first;
-  const int ranks = mg_comm_size(mg_comm_world());
-  char *all;
-  MG_TRY(mg_comm_first(mg_comm_world(), s->error[0] != '\0', &first));
-  if (first == ranks) return MG_OK;
-  MG_TRY(mg_comm_agree(mg_new(&all, (int64_t)ranks * MG_API_MESSAGE, "messages")));
-  const mg_status_t status = mg_comm_gather(mg_comm_world(), s->error, MG_API_MESSAGE, all);
-  if (status == MG_OK) memcpy(s->error, all + (size_t)first * MG_API_MESSAGE, MG_API_MESSAGE);
-  free(all);
-  return status;
+  return mg_comm_first_text(mg_comm_world(), s->error[0] != '\0', s->error, MG_API_MESSAGE, &first);
 }
 
 static hpgmg_status_t leave(hpgmg_solver_t *s, before_t before, mg_status_t status) {

@@ -156,8 +156,22 @@ MG_MUST_CHECK mg_status_t mg_comm_gather(mg_comm_t *comm, const void *mine, size
 /** Exact sum over ranks, in place. Collective. */
 MG_MUST_CHECK mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum);
 
-/** Copy bytes from rank 0 of the group to all its ranks. Collective. */
-MG_MUST_CHECK mg_status_t mg_comm_broadcast(mg_comm_t *comm, void *data, size_t bytes);
+/** Copy bytes from a rank of the group to all its ranks. Collective. */
+MG_MUST_CHECK mg_status_t mg_comm_broadcast_from(mg_comm_t *comm, int rank, void *data,
+                                                 size_t bytes);
+
+/** The same from rank 0. */
+MG_MUST_CHECK static inline mg_status_t mg_comm_broadcast(mg_comm_t *comm, void *data,
+                                                          size_t bytes) {
+  return mg_comm_broadcast_from(comm, 0, data, bytes);
+}
+
+/** mg_comm_first, and copy that rank's text to all ranks. Collective. */
+MG_MUST_CHECK static inline mg_status_t mg_comm_first_text(mg_comm_t *comm, bool says, char *text,
+                                                           size_t size, int *rank) {
+  MG_TRY(mg_comm_first(comm, says, rank));
+  return *rank < mg_comm_size(comm) ? mg_comm_broadcast_from(comm, *rank, text, size) : MG_OK;
+}
 
 MG_MUST_CHECK mg_status_t mg_comm_barrier(mg_comm_t *comm);
 

@@ -422,9 +422,9 @@ mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum) {
   return MG_OK;
 }
 
-mg_status_t mg_comm_broadcast(mg_comm_t *comm, void *data, size_t bytes) {
+mg_status_t mg_comm_broadcast_from(mg_comm_t *comm, int rank, void *data, size_t bytes) {
   if (comm->size == 1) return MG_OK;
-  TRY_COLLECTIVE(comm, MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, comm->mpi));
+  TRY_COLLECTIVE(comm, MPI_Bcast(data, (int)bytes, MPI_BYTE, rank, comm->mpi));
   return MG_OK;
 }
 

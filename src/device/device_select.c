@@ -60,25 +60,7 @@ static mg_status_t device_number(const mg_params_t *params, int n, int *number) 
   return MG_OK;
 }
 
-/* Collective: find the reason of the first rank that has no device.
- * @param[in]     usable  this rank has a device
- * @param[in,out] why     this rank's reason; afterwards the reason of rank `first`
- * @param[out]    first   the first rank without a device, or the number of ranks */
-static mg_status_t find_why(bool usable, char why[WHY], int *first) {
-  mg_comm_t *world = mg_comm_world();
-  const int size = mg_comm_size(world);
-  MG_TRY(mg_comm_first(mg_comm_world(), !usable, first));
-  if (*first == size) return MG_OK;
-  char *all;
-  mg_status_t status =
-      mg_comm_agree(mg_new(&all, (int64_t)size * WHY, "device states of all ranks"));
-  if (status == MG_OK) status = mg_comm_gather(world, why, WHY, all);
-  if (status == MG_OK) memcpy(why, all + (size_t)*first * WHY, WHY);
-  free(all);
-  return status;
-}
-
-/* Collective: find the first rank that cannot use its device. `why` and `first` as above. */
+/* Collective: find the first rank that cannot use its device, and its reason. */
 static mg_status_t find_unusable(const mg_params_t *params, int n, char why[WHY], int *first) {
   int number = 0;
   bool usable = true;
@@ -87,7 +69,7 @@ static mg_status_t find_unusable(const mg_params_t *params, int n, char why[WHY]
 #ifdef HAVE_CUDA
   usable = mg_cuda_usable(number, why, WHY);
 #endif
-  return find_why(usable, why, first);
+  return mg_comm_first_text(mg_comm_world(), !usable, why, WHY, first);
 }
 
 static mg_status_t open_device(const mg_params_t *params, int n) {
@@ -299,7 +281,7 @@ mg_status_t mg_device_choose(mg_params_t *params) {
   char why[WHY] = "";
   int first;
   const int here = count_devices(why);
-  MG_TRY(find_why(here > 0, why, &first));
+  MG_TRY(mg_comm_first_text(mg_comm_world(), here == 0, why, WHY, &first));
   const bool all = first == mg_comm_size(mg_comm_world());
   if (all || !named) MG_TRY(check_device_id(params, here));
   if (!all) return continue_without_device(params, named, first, why);

@@ -13,11 +13,11 @@ enum { HOST, PROCESS, DEVICE, N_MEMORIES };
 
 /* The transport of messages between devices is not chosen yet. Their buffers may be in host memory,
  * or in device memory with four slots per message; both are counted. */
-mg_status_t mg_memory_planned(const mg_plan_t *plan, int64_t *host, int64_t *device) {
+mg_status_t mg_memory_planned(const mg_plan_t *plan, int64_t rank, int64_t *host, int64_t *device) {
   *host = *device = 0;
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_bytes_t bytes;
-    MG_TRY(mg_plan_bytes(plan, l, mg_comm_rank(mg_comm_world()), &bytes));
+    MG_TRY(mg_plan_bytes(plan, l, rank, &bytes));
     const bool on_device = mg_place_is_cuda(plan->level[l].place);
     *(on_device ? device : host) += bytes.vectors + bytes.images;
     *host += bytes.buffers;
@@ -32,7 +32,7 @@ static mg_status_t find_tightest(const mg_plan_t *plan, const mg_room_t *room,
   const double available[N_MEMORIES] = {(double)room->host_bytes, (double)room->process_bytes,
                                         (double)room->device_bytes};
   int64_t host, device;
-  MG_TRY(mg_comm_agree(mg_memory_planned(plan, &host, &device)));
+  MG_TRY(mg_comm_agree(mg_memory_planned(plan, mg_comm_rank(mg_comm_world()), &host, &device)));
   double need[N_MEMORIES] =
       {[HOST] = (double)host, [PROCESS] = (double)host, [DEVICE] = (double)device},
          worst = 0.0;

@@ -31,9 +31,10 @@ typedef struct {
  *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_memory_room(const mg_params_t *params, mg_room_t *room);
 
-/** Bytes that the levels of a plan take on this rank, at most.
+/** Bytes that the levels of a plan take on a rank of it, at most.
  *  @return MG_OK, MG_ERR_MEMORY (for the temporary lists) */
-MG_MUST_CHECK mg_status_t mg_memory_planned(const mg_plan_t *plan, int64_t *host, int64_t *device);
+MG_MUST_CHECK mg_status_t mg_memory_planned(const mg_plan_t *plan, int64_t rank, int64_t *host,
+                                            int64_t *device);
 
 /** Compare the memory that the levels of a run need with the memory available. Planning only;
  *  nothing is allocated.

@@ -1,5 +1,6 @@
 #include "io/slabs.h"
 #include "base/alloc.h"
+#include "level/ops.h"
 #include "transport/transport.h"
 #include <stdlib.h>
 #include <string.h>
@@ -216,12 +217,7 @@ mg_status_t mg_slabs_fetch_begin(mg_slabs_t *s, mg_vector_t vec, int round) {
 static mg_status_t copy_messages(mg_slabs_t *s, int round, const mg_copy_list_t *list) {
   const mg_view_t *slab = view_of(s, round);
   const mg_copy_job_t job = {slab, slab, s->messages, list->item, list->n};
-  mg_copies_t *copies;
-  if (list->n == 0) return MG_OK;
-  MG_TRY(mg_backend_cpu.prepare_copies(&job, &copies));
-  const mg_status_t status = mg_backend_cpu.copy(copies, MG_U, MG_U);
-  mg_backend_cpu.release_copies(copies);
-  return status;
+  return mg_copy_once(&mg_backend_cpu, &job, MG_U, MG_U);
 }
 
 static mg_status_t exchange(mg_slabs_t *s, const double *from, double *to) {

@@ -9,19 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-static const struct {
-  const char *name, *source, *things;
-} parts[MG_N_ENERGY_PARTS] = {[MG_ENERGY_GPU] = {"gpu", "NVML", "GPUs"},
-                              [MG_ENERGY_CPU] = {"cpu", "RAPL package", "CPUs"},
-                              [MG_ENERGY_NODE] = {"node", "RAPL psys", "nodes"}};
-
-const char *mg_energy_part_name(mg_energy_part_t part) {
-  return parts[part].name;
-}
-
-const char *mg_energy_part_source(mg_energy_part_t part) {
-  return parts[part].source;
-}
+const mg_energy_names_t mg_energy_names[MG_N_ENERGY_PARTS] = {
+    [MG_ENERGY_GPU] = {"gpu", "GPU", "GPUs", "NVML"},
+    [MG_ENERGY_CPU] = {"cpu", "CPU", "CPUs", "RAPL package"},
+    [MG_ENERGY_NODE] = {"node", "node", "nodes", "RAPL psys"}};
 
 /* The counters of this rank. The states are those of the job after share_states. */
 static struct {
@@ -62,24 +53,19 @@ static mg_status_t find_counters(const mg_params_t *params) {
 /* Collective: copy the reason of the first rank whose state is `worst` to all ranks. */
 static mg_status_t share_reason(mg_energy_part_t part, mg_energy_state_t worst) {
   mg_comm_t *world = mg_comm_world();
-  char *why = meter.counters.why[part], *all, mine[MG_ENERGY_WHY] = "";
+  char *why = meter.counters.why[part], mine[MG_ENERGY_WHY];
   int first;
   if (mg_comm_size(world) == 1) return MG_OK;
   snprintf(mine, sizeof mine, "%.80s: %.680s", mg_comm_host(), why);
-  MG_TRY(mg_comm_first(world, meter.counters.state[part] == worst, &first));
-  mg_status_t status = mg_comm_agree(
-      mg_new(&all, (int64_t)mg_comm_size(world) * MG_ENERGY_WHY, "states of energy counters"));
-  if (status == MG_OK) status = mg_comm_gather(world, mine, MG_ENERGY_WHY, all);
-  if (status == MG_OK) memcpy(why, all + (size_t)first * MG_ENERGY_WHY, MG_ENERGY_WHY);
-  free(all);
-  return status;
+  snprintf(why, MG_ENERGY_WHY, "%s", mine);
+  return mg_comm_first_text(world, meter.counters.state[part] == worst, why, MG_ENERGY_WHY, &first);
 }
 
 /* Most machines have no counter of the node, so its absence is normal. */
 static void report_failure(mg_energy_part_t part, mg_energy_state_t state) {
   const bool is_normal = state == MG_ENERGY_ABSENT && (!meter.requested || part == MG_ENERGY_NODE);
-  (is_normal ? mg_verbose : mg_warning)("the energy of %s is not measured: %s", parts[part].things,
-                                        meter.counters.why[part]);
+  (is_normal ? mg_verbose : mg_warning)("the energy of %s is not measured: %s",
+                                        mg_energy_names[part].plural, meter.counters.why[part]);
 }
 
 /* Collective: a part has no number if a counter of any rank is missing or has failed. Report each

@@ -23,9 +23,11 @@ typedef struct {
   mg_energy_sum_t sum[MG_N_ENERGY_PARTS];
 } mg_energy_t;
 
-/** Key of a part in reports ("gpu"), and the source of its energy ("NVML"). Static strings. */
-const char *mg_energy_part_name(mg_energy_part_t part);
-const char *mg_energy_part_source(mg_energy_part_t part);
+/** Names of a part in reports, and the source of its energy. */
+typedef struct {
+  const char *key, *text, *plural, *source;
+} mg_energy_names_t;
+extern const mg_energy_names_t mg_energy_names[MG_N_ENERGY_PARTS];
 
 /** Find the counters and measure the idle power, for a second, if --energy or --official requests
  *  energy. A part without a usable counter gets one warning.

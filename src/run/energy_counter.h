@@ -70,6 +70,10 @@ void mg_powercap_find(mg_counters_t *counters);
 /** Read a file that contains one integer. */
 bool mg_powercap_read(const char *path, uint64_t *value, char why[MG_ENERGY_WHY]);
 
+/** Name of a GPU: "GPU-" and its UUID. */
+enum { MG_NVML_NAME = 48 };
+void mg_nvml_name(const unsigned char uuid[16], char name[MG_NVML_NAME]);
+
 /** Load libnvidia-ml.so.1, or the library HPGMG_NVML, and find the counter of a GPU. Sets the state
  *  of GPU. */
 void mg_nvml_find(const unsigned char uuid[16], mg_counters_t *counters);

@@ -67,6 +67,13 @@ static bool open_library(char why[MG_ENERGY_WHY]) {
          find_symbol("nvmlInit_v2", &nvml.init, why) && check("nvmlInit_v2", nvml.init(), why);
 }
 
+void mg_nvml_name(const unsigned char uuid[16], char name[MG_NVML_NAME]) {
+  int length = snprintf(name, MG_NVML_NAME, "GPU-");
+  for (int b = 0; b < 16; b++)
+    length += snprintf(name + length, (size_t)(MG_NVML_NAME - length), "%s%02x",
+                       b == 4 || b == 6 || b == 8 || b == 10 ? "-" : "", uuid[b]);
+}
+
 void mg_nvml_find(const unsigned char uuid[16], mg_counters_t *counters) {
   char why[MG_ENERGY_WHY];
   mg_counter_t counter = {.part = MG_ENERGY_GPU,
@@ -74,10 +81,7 @@ void mg_nvml_find(const unsigned char uuid[16], mg_counters_t *counters) {
                           .joules = 1e-3,
                           .max_watts = gpu_watts,
                           .min_seconds = shortest_window};
-  int length = snprintf(counter.name, sizeof counter.name, "GPU-");
-  for (int b = 0; b < 16; b++)
-    length += snprintf(counter.name + length, sizeof counter.name - (size_t)length, "%s%02x",
-                       b == 4 || b == 6 || b == 8 || b == 10 ? "-" : "", uuid[b]);
+  mg_nvml_name(uuid, counter.name);
   if (!load(why)) {
     mg_counters_fail(counters, MG_ENERGY_GPU, MG_ENERGY_ABSENT, "%s", why);
   } else if (!open_library(why)) {

@@ -50,14 +50,11 @@ static mg_status_t check_room(const mg_params_t *params, int32_t n, const mg_roo
   static mg_params_t p; /* too large for some stacks, like the plan */
   static mg_plan_t plan;
   const int64_t buffers = (int64_t)128 << 20; /* for links */
-  int64_t host = buffers, device = 0;
+  int64_t host, device;
   p = params_of(params, n);
   MG_TRY(mg_plan_build(&p, 1, &plan, NULL, 0));
-  for (int l = 0; l < plan.n_levels; l++) {
-    mg_level_bytes_t bytes;
-    MG_TRY(mg_plan_bytes(&plan, l, 0, &bytes));
-    *(mg_place_is_cuda(plan.level[l].place) ? &device : &host) += bytes.vectors + bytes.images;
-  }
+  MG_TRY(mg_memory_planned(&plan, 0, &host, &device));
+  host += buffers;
   *fits = device <= room->device_bytes && host <= room->process_bytes &&
           host <= room->host_bytes / ranks;
   return MG_OK;
@@ -101,10 +98,7 @@ mg_status_t mg_health_identify(const mg_params_t *params, mg_health_device_t *de
     snprintf(device->model, sizeof device->model, "%s, %d thread%s", mg_machine_cpu(), threads,
              threads == 1 ? "" : "s");
   if (!has_gpu) return MG_OK;
-  int length = snprintf(device->uuid, sizeof device->uuid, "GPU-");
-  for (int b = 0; b < 16; b++)
-    length += snprintf(device->uuid + length, sizeof device->uuid - (size_t)length, "%s%02x",
-                       b == 4 || b == 6 || b == 8 || b == 10 ? "-" : "", uuid[b]);
+  mg_nvml_name(uuid, device->uuid);
   mg_nvml_find(uuid, &nvml);
   if (nvml.n > 0 && !mg_nvml_pci(&nvml.counter[0], device->pci, (int)sizeof device->pci))
     device->pci[0] = '\0';

@@ -19,17 +19,17 @@ static bool has_any(const mg_energy_t *energy) {
 }
 
 static void print_part(FILE *out, const mg_result_t *result, mg_energy_part_t part) {
-  static const char *const names[] = {"GPU", "CPU", "node"};
+  const mg_energy_names_t *names = &mg_energy_names[part];
   const mg_energy_t *energy = &result->energy;
   const mg_energy_sum_t *sum = &energy->sum[part];
   const char *gap = mg_report_energy_gap(energy, part);
   const double per_solve = mg_report_joules_per_solve(energy, part);
   if (gap)
-    fprintf(out, "  %-4s not measured: %s\n", names[part], gap);
+    fprintf(out, "  %-4s not measured: %s\n", names->text, gap);
   else
-    fprintf(out, "  %-4s %9d %12.4g %12.1f %12.1f %12.4e  %s\n", names[part], sum->n_counters,
+    fprintf(out, "  %-4s %9d %12.4g %12.1f %12.1f %12.4e  %s\n", names->text, sum->n_counters,
             per_solve, sum->joules / energy->seconds, sum->idle_watts,
-            mg_size_dof(&result->size[0]) / per_solve, mg_energy_part_source(part));
+            mg_size_dof(&result->size[0]) / per_solve, names->source);
 }
 
 void mg_report_print_energy(FILE *out, const mg_result_t *result) {

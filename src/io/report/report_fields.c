@@ -224,7 +224,7 @@ static void put_energy_part(mg_sink_t *s, const mg_result_t *result, mg_energy_p
   const mg_energy_sum_t *sum = &result->energy.sum[part];
   const char *gap = mg_report_energy_gap(&result->energy, part);
   const double per_solve = mg_report_joules_per_solve(&result->energy, part);
-  TEXT("source", mg_energy_part_source(part), "of the energy", .words = "NVML|RAPL package|RAPL psys");
+  TEXT("source", mg_energy_names[part].source, "of the energy", .words = "NVML|RAPL package|RAPL psys");
   INTEGER("counters", sum->n_counters, "number of counters", .high = 1e9);
   REAL("joules", gap ? NAN : sum->joules, "energy in the window", JOULES);
   REAL("joules_per_solve", per_solve, "`joules` / `solves`", JOULES);
@@ -241,7 +241,7 @@ static void put_energy(mg_sink_t *s, const mg_result_t *result) {
   REAL("idle_seconds", e->idle_seconds > 0.0 ? e->idle_seconds : NAN, "over which `idle_watts` are means",
        SECONDS);
   for (int part = 0; part < MG_N_ENERGY_PARTS; part++)
-    OBJECT(mg_energy_part_name((mg_energy_part_t)part), "of all GPUs, CPU packages or nodes")
+    OBJECT(mg_energy_names[part].key, "of all GPUs, CPU packages or nodes")
       put_energy_part(s, result, (mg_energy_part_t)part);
 }
 
@@ -270,11 +270,11 @@ static void put_columns(mg_sink_t *s, const mg_report_t *r) {
   for (int part = 0; part < MG_N_ENERGY_PARTS; part++) {
     const double joules = mg_report_joules_per_solve(e, (mg_energy_part_t)part);
     const bool has = at_h && !isnan(joules);
-    name = mg_energy_part_name((mg_energy_part_t)part);
+    name = mg_energy_names[part].key;
     REAL(KEY("joules_per_solve"), has ? joules : NAN, "", .csv = next++);
     REAL(KEY("dof_per_joule"), has ? mg_size_dof(size) / joules : NAN, "", .csv = next++);
     REAL(KEY("idle_watts"), has ? e->sum[part].idle_watts : NAN, "", .csv = next++);
-    TEXT(KEY("energy_source"), has ? mg_energy_part_source((mg_energy_part_t)part) : "", "", .csv = next++);
+    TEXT(KEY("energy_source"), has ? mg_energy_names[part].source : "", "", .csv = next++);
   }
 }
 
