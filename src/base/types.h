@@ -18,7 +18,8 @@ typedef uint8_t mg_wall_t;
 enum {
   MG_WALL_NONE = 0,  /**< no wall: other cells, or a periodic side */
   MG_WALL_DIRICHLET, /**< u = 0 on the wall */
-  MG_WALL_NEUMANN    /**< no flux through the wall; 7-point operators only */
+  MG_WALL_NEUMANN,   /**< no flux through the wall; 7-point operators only */
+  MG_N_TUNED_WALLS   /**< later kinds run the simple kernels of GPUs, which use mg_ghost */
 };
 
 /** A side of the domain. On a wall: u u + flux beta du/dn = value, with the outward normal n.

@@ -61,11 +61,18 @@ static int64_t min64(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
+/* Whether the tuned kernels of GPUs support the operator and have the ghosts of all sides. */
+static bool is_tuned(const mg_params_t *params) {
+  bool tuned = mg_has_path(params->op, MG_PATH_TUNED);
+  for (const mg_side_t *side = params->side[0]; side < params->side[3]; side++)
+    tuned = tuned && side->wall < MG_N_TUNED_WALLS;
+  return tuned;
+}
+
 static mg_place_t place_of(const mg_layout_t *layout, const mg_params_t *params) {
   const int64_t cells = mg_layout_n_cells(layout);
   if (cells < params->cpu_below) return MG_PLACE_CPU;
-  if (params->device == MG_DEVICE_CUDA && mg_has_path(params->op, MG_PATH_TUNED))
-    return MG_PLACE_CUDA;
+  if (params->device == MG_DEVICE_CUDA && is_tuned(params)) return MG_PLACE_CUDA;
   if (params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE)
     return MG_PLACE_CUDA_SIMPLE;
   if (params->device == MG_DEVICE_GUARD) return MG_PLACE_GUARD;

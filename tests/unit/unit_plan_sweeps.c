@@ -349,9 +349,23 @@ static void test_plain_operator(void) {
   CHECK_INT(count_paths(&mg_backend_guard, MG_OPERATOR_27PT), 0);
 }
 
+/* Tuned kernels lack the ghosts of a new kind of wall. */
+static void test_new_wall(void) {
+  for (int side = 0; side < 7; side++) {
+    set_size(5, 8);
+    params.device = MG_DEVICE_CUDA;
+    params.cpu_below = 0;
+    if (side < 6) params.side[side / 2][side % 2].wall = MG_N_TUNED_WALLS;
+    CHECK_INT(build(1), MG_OK);
+    for (int l = 0; l < plan.n_levels; l++)
+      CHECK_INT(plan.level[l].place, side < 6 ? MG_PLACE_CUDA_SIMPLE : MG_PLACE_CUDA);
+  }
+}
+
 int main(void) {
   guard_provide();
   test_plain_operator();
+  test_new_wall();
   test_passes();
   test_unknown_operator();
   test_fv4_halo();
