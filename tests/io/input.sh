@@ -7,6 +7,13 @@ need_feature HDF5
 for tool in h5copy h5import h5diff h5dump h5repack; do
   command -v "$tool" >/dev/null || skip_test "no $tool (hdf5-tools)"
 done
+has_h5py=no
+if "$PYTHON" -c 'import h5py, numpy' 2>/dev/null; then
+  has_h5py=yes
+  serve_python h5py numpy
+else
+  echo 'skipped: files that h5py writes'
+fi
 
 # cells FILE NAME DIMENSIONS AWK [CLASS]: add a dataset of cell values, an awk expression of i, j, k and the cell index c.
 # CLASS as for h5import: FP is double, IN a 32-bit integer.
@@ -252,11 +259,11 @@ for ranks in $(rank_counts 4); do
   expect 3 'cannot read /VTKHDF/CellData/beta: inflate\(\) failed' "$ranks" --coefficients="$dir/broken.hdf"
 done
 # Finite values whose squares or quotients overflow or underflow. (h5import reads numbers as floats.)
-if "$PYTHON" -c 'import h5py' 2>/dev/null; then
+if test $has_h5py = yes; then
   # ones NAME PLACE VALUE: a field of ones, with VALUE at PLACE (... is everywhere).
   ones() {
     rm -f "$dir/bad.hdf"
-    "$PYTHON" -c 'import sys, h5py, numpy as np
+    quick_python -c 'import sys, h5py, numpy as np
 values = np.ones((16, 16, 16))
 values[eval(sys.argv[3])] = float(sys.argv[4])
 h5py.File(sys.argv[1], "w")["VTKHDF/CellData/" + sys.argv[2]] = values' "$dir/bad.hdf" "$@"
@@ -289,11 +296,11 @@ h5py.File(sys.argv[1], "w")["VTKHDF/CellData/" + sys.argv[2]] = values' "$dir/ba
     --precision=mixed --krylov=none
 fi
 # Positions of faces, and values on sides.
-if "$PYTHON" -c 'import h5py' 2>/dev/null; then
+if test $has_h5py = yes; then
   # domain STATEMENTS: beta = 1 and f = 1 on 4 x 6 x 8 cells, with even /grid and values on x_low; then Python with `file`.
   domain() {
     rm -f "$dir/bad.hdf"
-    "$PYTHON" -c 'import sys, h5py, numpy as np
+    quick_python -c 'import sys, h5py, numpy as np
 with h5py.File(sys.argv[1], "w") as file:
     file["VTKHDF/CellData/f"] = file["VTKHDF/CellData/beta"] = np.ones((8, 6, 4))
     file["boundary/x_low"] = np.ones((8, 6))
@@ -468,11 +475,11 @@ expect 3 'plane 8 of f is damaged: its checksum does not match' 1 --rhs="$dir/fl
 
 # --- what a file says counts ---
 
-if "$PYTHON" -c 'import h5py, numpy' 2>/dev/null; then
+if test $has_h5py = yes; then
   # made SHAPE STATEMENTS: f = beta = 1 on such cells, then Python with `file` and its group `vtk`.
   made() {
     rm -f "$dir/bad.hdf"
-    "$PYTHON" -c 'import sys, h5py, numpy as np
+    quick_python -c 'import sys, h5py, numpy as np
 with h5py.File(sys.argv[1], "w") as file:
     shape = eval(sys.argv[2])
     file["VTKHDF/CellData/f"] = np.ones(shape)
@@ -485,7 +492,7 @@ with h5py.File(sys.argv[1], "w") as file:
     local want=$1
     shift
     ok 1 "$@" --rtol=1e-11 --dump="$dir/u.hdf"
-    "$PYTHON" -c 'import sys, h5py
+    quick_python -c 'import sys, h5py
 u = abs(h5py.File(sys.argv[1])["VTKHDF/CellData/u"][...]).max()
 sys.exit(f"max u is {u}" if abs(u / float(sys.argv[2]) - 1) > 1e-6 else 0)' "$dir/u.hdf" "$want" 2>"$dir/why" ||
       complain "$*: $(cat "$dir/why"), not $want"
@@ -597,13 +604,13 @@ fi
 
 # --- the worked examples ---
 
-if "$PYTHON" -c 'import h5py, numpy' 2>/dev/null; then
+if test $has_h5py = yes; then
   cd "$dir"
   # example NAME CYCLES OPTION...: solved in at most CYCLES cycles.
   example() {
     local name=$1 most=$2
     shift 2
-    "$PYTHON" "$abs_top_srcdir/inputs/domains.py" "$name" domain.hdf >said || complain "no $name"
+    quick_python "$abs_top_srcdir/inputs/domains.py" "$name" domain.hdf >said || complain "no $name"
     ok 1 --coefficients=domain.hdf --rhs=domain.hdf "$@"
     cycles=$(sed -n 's/.* cycle *\([0-9]*\) .*/\1/p' out | tail -n 1)
     test "${cycles:-1000}" -le "$most" || complain "$name takes $cycles cycles"
@@ -613,9 +620,9 @@ if "$PYTHON" -c 'import h5py, numpy' 2>/dev/null; then
   example plate 9 --boundary=neumann,neumann,neumann,neumann,neumann,robin:2:1
 fi
 
-if "$PYTHON" -c 'import h5py, numpy' 2>/dev/null; then
+if test $has_h5py = yes; then
   cd "$dir"
-  "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" rough.hdf >said || complain 'no rough field'
+  quick_python "$abs_top_srcdir/inputs/rough_field.py" rough.hdf >said || complain 'no rough field'
   grep -q '64^3 cells, beta 1' said || complain "rough_field.py: $(cat said)"
   ok 1 --input="$abs_top_srcdir/inputs/rough.ini" --dump=heat.hdf --csv=rough.csv
   awk -F, 'NR == 2 && !($12 < 60 && $14 < 1e-8) { exit 1 }' rough.csv || complain 'the example is not solved'
@@ -624,10 +631,10 @@ if "$PYTHON" -c 'import h5py, numpy' 2>/dev/null; then
   test "$(norms rough.csv)" = "$(norms implied.csv)" || complain 'the deck is not the default'
   # An independent implementation of the operator.
   residual() {
-    "$PYTHON" "$abs_top_srcdir/tests/io/own_problem.py" "$@" >why 2>&1 || complain "own_problem.py $*: $(tail -n 1 why)"
+    quick_python "$abs_top_srcdir/tests/io/own_problem.py" "$@" >why 2>&1 || complain "own_problem.py $*: $(tail -n 1 why)"
   }
   residual rough.hdf heat.hdf dirichlet 1e-8
-  "$PYTHON" - <<'EOF'
+  quick_python - <<'EOF'
 import h5py, numpy as np
 random, n = np.random.default_rng(3), 16
 with h5py.File("random.hdf", "w") as file:
@@ -638,7 +645,7 @@ EOF
     ok 1 --coefficients=random.hdf --rhs=random.hdf --boundary=$boundary --rtol=1e-10 --dump=random-u.hdf
     residual random.hdf random-u.hdf $boundary 1e-10
   done
-  "$PYTHON" - <<'EOF'
+  quick_python - <<'EOF'
 import h5py, numpy as np
 ones, beta = np.ones((16, 16, 16)), "VTKHDF/CellData/beta"
 with h5py.File("lzf.hdf", "w") as file:
@@ -677,7 +684,7 @@ EOF
     fi
   }
   while IFS=: read -r option pattern; do
-    wrong 2 "$pattern" "$PYTHON" "$rough" beside/old.hdf "$option"
+    wrong 2 "$pattern" quick_python "$rough" beside/old.hdf "$option"
   done <<'END'
 --cells=8:argument --cells: '8' is not an integer from 16 to 1024; see rough_field.py --help
 --cells=2048:'2048' is not an integer from 16 to 1024
@@ -689,13 +696,13 @@ EOF
 --seed=-1:'-1' is not an integer from 0 to 9223372036854775807
 --sells=16:unrecognized arguments: --sells=16
 END
-  wrong 2 'arguments are required: FILE' "$PYTHON" "$rough"
-  wrong 3 'nowhere/new.hdf cannot be written: No such file' "$PYTHON" "$rough" nowhere/new.hdf --cells=16
-  wrong 3 'beside cannot be written: Is a directory' "$PYTHON" "$rough" beside --cells=16
+  wrong 2 'arguments are required: FILE' quick_python "$rough"
+  wrong 3 'nowhere/new.hdf cannot be written: No such file' quick_python "$rough" nowhere/new.hdf --cells=16
+  wrong 3 'beside cannot be written: Is a directory' quick_python "$rough" beside --cells=16
   wrong 3 'old.hdf cannot be written: File too large' \
     bash -c 'ulimit -f 40 && exec "$@"' bash "$PYTHON" "$rough" beside/old.hdf --cells=32
   if test -c /dev/full; then
-    wrong 3 '/dev/full cannot be written: No space left' "$PYTHON" "$rough" /dev/full --cells=16
+    wrong 3 '/dev/full cannot be written: No space left' quick_python "$rough" /dev/full --cells=16
   fi
   # Ctrl-C when half the file is written.
   cat >cut.py <<'EOF'
@@ -717,12 +724,10 @@ EOF
   wrong 2 "module h5py is missing: 'apt-get install python3-h5py'" \
     env PYTHONPATH="$dir/none" "$PYTHON" "$rough" beside/old.hdf
   ln -s ../rough.hdf beside/link.hdf
-  "$PYTHON" "$rough" beside/link.hdf --cells=16 | grep -q '16^3 cells' || complain 'nothing through a link'
+  quick_python "$rough" beside/link.hdf --cells=16 | grep -q '16^3 cells' || complain 'nothing through a link'
   test -L beside/link.hdf || complain 'a link is replaced'
   ok 1 --coefficients=rough.hdf --rhs=rough.hdf
   stdout_errors rough_field.py "$PYTHON" "$rough" rough.hdf --cells=16
   stdout_errors rough_field.py "$PYTHON" "$rough" --help
-else
-  echo 'skipped: the worked example, which needs h5py'
 fi
 finish
