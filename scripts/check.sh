@@ -88,22 +88,22 @@ stage() {
   esac
 }
 
-# make_check FOLDER LIST: run the tests of LIST, an expression of make. Tests of many ranks run first, one at a time:
-# waiting ranks keep asking for a core, so beside other tests they take ten times as long. The others run in one job more
-# than there are cores, because cores idle while ranks start and end.
+# make_check FOLDER LIST ARG...: run the tests of LIST, an expression of make, with ARGs of make. Tests of many ranks run
+# first, one at a time: waiting ranks keep asking for a core, so beside other tests they take ten times as long. The
+# others run in one job more than there are cores, because cores idle while ranks start and end.
 make_check() {
   local folder=$1 list=$2 rc=0
-  "${no_aslr[@]}" make -C "$folder" -k check TESTS="\$(filter tests/mpi/%,$list)" || rc=$?
-  "${no_aslr[@]}" make -C "$folder" -j$((jobs + 1)) -k check TESTS="\$(filter-out tests/mpi/%,$list)" || rc=$?
+  "${no_aslr[@]}" make -C "$folder" -k check TESTS="\$(filter tests/mpi/%,$list)" "${@:3}" || rc=$?
+  "${no_aslr[@]}" make -C "$folder" -j$((jobs + 1)) -k check TESTS="\$(filter-out tests/mpi/%,$list)" "${@:3}" || rc=$?
   return $rc
 }
 
-# harness NAME FOLDER LIST: run make_check and count each of its tests.
+# harness NAME FOLDER LIST ARG...: run make_check and count each of its tests.
 harness() {
   local name=$1 folder=$2 list=$3 trs test result n=0 failed_before=$failed start=$SECONDS
   say "make check ($name)"
   find "$folder" -name '*.trs' -delete
-  start_group "$work/$name.log" make_check "$folder" "$list"
+  start_group "$work/$name.log" make_check "$folder" "$list" "${@:4}"
   wait_group
   while IFS= read -r trs; do
     n=$((n + 1))
@@ -129,13 +129,6 @@ harness() {
 
 # --- stages --------------------------------------------------------------------------------------
 
-# build FOLDER CONFIGURE-ARGUMENT...: build the program and its tests without running them. Builds other than the main
-# one use -O1, which saves about 40% of the time to compile.
-build() {
-  configure_tree "$@"
-  make -C "$1" -j"$jobs" check TESTS=
-}
-
 # main_build CONFIGURE-ARGUMENT...: with --with-cuda-arch=90, compile the CUDA code for float cells for sm_80. All other
 # is for sm_90 and comes from the same sources, so the code of both default architectures is compiled in half the time.
 # Tests and the program for valgrind take half the time to compile with -O1.
@@ -151,6 +144,38 @@ main_build() {
   make -C "$work/main" -j"$jobs" CFLAGS=-O1 check TESTS=
 }
 
+# The tests that run with AddressSanitizer and UndefinedBehaviorSanitizer. Others cover the code of those left out, or
+# they take minutes here.
+# shellcheck disable=SC2016 # make variable
+sanitizer_tests='$(filter-out
+  tests/cli/bench.sh tests/cli/cli.sh tests/cli/dry_run.sh tests/cycle/cycle_krylov tests/fault/fault_divergence.sh
+  tests/golden/golden% tests/mpi/mpi_agglomeration.sh tests/mpi/mpi_bit_identical.sh tests/op/op_alpha
+  tests/op/op_deferred_guess tests/op/op_fused_% tests/op/op_one_exchange tests/parity/parity_%
+  tests/scripts/examples.sh tests/unit/unit_roofline,$(FAST_TESTS))'
+# Only their programs are built.
+sanitizer_programs=(
+  bin_PROGRAMS=hpgmg-fv
+  check_PROGRAMS="\$(filter-out %.sh,${sanitizer_tests//$'\n'/}) \
+    tests/mocks/hpgmg-fv-energy tests/mocks/hpgmg-fv-guard tests/mocks/hpgmg-fv-mpi-single tests/mocks/late_rank"
+)
+
+# make_kernels FOLDER CFLAGS TARGET...: compile the CPU kernels, and TARGETs. -O1 takes three times as long to compile as
+# -O0, which all the rest has.
+make_kernels() {
+  local kernels=("$top"/src/cpu/*.c)
+  kernels=("${kernels[@]#"$top/"}")
+  make -C "$1" -j"$jobs" CFLAGS="$2" "${@:3}" libfloat.a "${kernels[@]/%.c/.o}"
+}
+
+# HDF5 is serial: only rank 0 writes.
+sanitizer_build() {
+  local serial=()
+  if have_serial_hdf5; then serial=(--with-hdf5=serial); fi
+  CFLAGS=-g1 configure_tree "$work/sanitizers" --enable-werror --enable-sanitizers --with-cuda=no "${serial[@]}"
+  make_kernels "$work/sanitizers" '-O1 -g1' tests/lib/libfixture.a
+  make -C "$work/sanitizers" -j"$jobs" check TESTS= "${sanitizer_programs[@]}"
+}
+
 fuzz() {
   local seconds=${FUZZ_SECONDS:-10} hdf5=no
   if ! have_fuzzer; then
@@ -158,10 +183,8 @@ fuzz() {
     exit 77
   fi
   if have_serial_hdf5; then hdf5=serial; fi
-  CC=clang CFLAGS='-O1 -g1' configure_tree "$work/fuzz" --enable-werror --enable-fuzzer --with-cuda=no --with-mpi=no \
+  CC=clang CFLAGS=-g1 configure_tree "$work/fuzz" --enable-werror --enable-fuzzer --with-cuda=no --with-mpi=no \
     --disable-openmp --with-hdf5=$hdf5
-  # Optimizing the smoothers takes longer than compiling all the rest, and the grids of fuzz_api are small.
-  make -C "$work/fuzz" -j"$jobs" CFLAGS=-g1 src/cpu/{,libfloat_a-}smooth{,_split}.o
   local targets=(tests/fuzz/fuzz_{params,api}) params
   [[ $hdf5 == no ]] || targets+=(tests/fuzz/fuzz_restart hpgmg-fv)
   make -C "$work/fuzz" -j"$jobs" "${targets[@]}"
@@ -189,11 +212,6 @@ fuzz() {
   wait "$params" || { tail -n 60 "$work/fuzz-params.log" && exit 1; }
 }
 
-# Passes in strips of one size: with all sizes the test takes a minute. Other tests look for leaks.
-sanitizer_passes() {
-  ASAN_OPTIONS=detect_leaks=0 "${no_aslr[@]}" "$work/sanitizers/tests/op/op_cpu_passes" 3
-}
-
 # Data races between threads, by ThreadSanitizer. A race planted in the strips of passes must be reported.
 races() {
   if ! have_thread_sanitizer; then
@@ -206,9 +224,12 @@ races() {
   local -a run=("${no_aslr[@]}" env OMP_NUM_THREADS=3 OMP_WAIT_POLICY=passive TSAN_OPTIONS="$options")
   # Strips of two rows have the most borders.
   local -a test=("${run[@]}" "$folder/tests/op/op_cpu_passes" 2)
-  CC=clang CFLAGS='-O1 -g1 -fsanitize=thread' configure_tree "$folder" --with-cuda=no --with-mpi=no --with-hdf5=no \
+  CC=clang CFLAGS='-g1 -fsanitize=thread' configure_tree "$folder" --with-cuda=no --with-mpi=no --with-hdf5=no \
     --with-jansson=no
   mkdir -p "$folder/src/cpu"
+  # Without -O1, ThreadSanitizer also reports that colored steps store cells of the other color, unchanged.
+  make_kernels "$folder" '-O1 -g1 -fsanitize=thread'
+  rm "$folder"/src/cpu/*pass.o
   # make prefers a source in the build folder.
   sed 's/memory_order_acquire/memory_order_relaxed/' "$top/src/cpu/pass.c" >"$folder/src/cpu/pass.c"
   make -C "$folder" -j"$jobs" hpgmg-fv tests/op/op_cpu_passes
@@ -444,15 +465,10 @@ stage python-style python_style
 if [[ $quick == yes ]]; then tests='$(QUICK_TESTS)'; else tests='$(ALL_TESTS)'; fi
 [[ $built != 0 ]] || harness tests "$work/main" "$tests"
 if [[ $quick == no ]]; then
-  # Serial HDF5, with which only rank 0 writes.
-  if have_serial_hdf5; then hdf5=(--with-hdf5=serial); else hdf5=(); fi
-  CFLAGS='-O1 -g1' stage sanitizer-build build "$work/sanitizers" --enable-werror --enable-sanitizers --with-cuda=no "${hdf5[@]}"
-  # Leave out tests whose code others cover, or that take minutes here. Run C tests on the CPU backend
-  # only: guard memory has no red zones for ASan and doubles the time.
-  # shellcheck disable=SC2016 # make variable
-  [[ $stage_rc != 0 ]] || FIXTURE_BACKEND=cpu harness sanitizer-tests "$work/sanitizers" \
-    '$(filter-out tests/cli/bench.sh tests/cli/cli.sh tests/cli/dry_run.sh tests/cycle/cycle_krylov tests/fault/fault_divergence.sh tests/golden/golden% tests/mpi/mpi_agglomeration.sh tests/mpi/mpi_bit_identical.sh tests/op/op_alpha tests/op/op_cpu_passes tests/op/op_deferred_guess tests/op/op_fused_% tests/op/op_one_exchange tests/parity/parity_% tests/unit/unit_roofline,$(FAST_TESTS))'
-  [[ $stage_rc != 0 ]] || stage sanitizer-passes sanitizer_passes
+  stage sanitizer-build sanitizer_build
+  # Run C tests on the CPU backend only: guard memory has no red zones for ASan and doubles the time.
+  [[ $stage_rc != 0 ]] ||
+    FIXTURE_BACKEND=cpu harness sanitizer-tests "$work/sanitizers" "${sanitizer_tests//$'\n'/}" "${sanitizer_programs[@]}"
   stage races races
   stage fuzz fuzz
   stage distcheck distcheck
