@@ -209,16 +209,18 @@ static inline bool mg_gives_flux(const mg_side_t *side) {
 /** Is a side's condition not u = 0, no flux or periodic? */
 static inline bool mg_params_has_wall_values(const mg_params_t *params) {
   bool any = false;
-  for (const mg_side_t *side = params->side[0]; side < params->side[3]; side++)
+  for (int s = 0; s < 6; s++) {
+    const mg_side_t *side = &params->side[s / 2][s % 2];
     any = any || mg_is_robin(side) || side->varies || side->value != 0.0;
+  }
   return any;
 }
 
 /** Does a side, by Dirichlet's or Robin's condition, determine u without alpha? */
 static inline bool mg_params_has_fixing_side(const mg_params_t *params) {
   bool fixed = false;
-  for (const mg_side_t *side = params->side[0]; side < params->side[3]; side++)
-    fixed = fixed || side->u > 0.0;
+  for (int s = 0; s < 6; s++)
+    fixed = fixed || params->side[s / 2][s % 2].u > 0.0;
   return fixed;
 }
 

@@ -148,9 +148,9 @@ void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t sou
   /* The volume of a cell that is not a whole one is in its alpha. Robin's condition is a part of
    * alpha. */
   params->alpha_varies = mg_params_has_cells(params) && params->equation == MG_EQUATION_HELMHOLTZ;
-  for (const mg_side_t *side = params->side[0]; side < params->side[3]; side++)
-    params->alpha_varies =
-        params->alpha_varies || (mg_params_has_cells(params) && mg_is_robin(side));
+  for (int s = 0; s < 6; s++)
+    params->alpha_varies = params->alpha_varies || (mg_params_has_cells(params) &&
+                                                    mg_is_robin(&params->side[s / 2][s % 2]));
 }
 
 /* Did the user request an effect? A flag set to "no" does not. */

@@ -64,8 +64,8 @@ static int64_t min64(int64_t a, int64_t b) {
 /* Whether the tuned kernels of GPUs support the operator and have the ghosts of all sides. */
 static bool is_tuned(const mg_params_t *params) {
   bool tuned = mg_has_path(params->op, MG_PATH_TUNED);
-  for (const mg_side_t *side = params->side[0]; side < params->side[3]; side++)
-    tuned = tuned && side->wall < MG_N_TUNED_WALLS;
+  for (int s = 0; s < 6; s++)
+    tuned = tuned && params->side[s / 2][s % 2].wall < MG_N_TUNED_WALLS;
   return tuned;
 }
 
