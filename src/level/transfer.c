@@ -113,7 +113,7 @@ mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l) {
       continue;
     }
     const mg_copy_spec_t spec = {
-        .src = {&fine->plan->layout, true},
+        .src = {.layout = &fine->plan->layout, .halved = true},
         .dst = {.layout = &coarse->plan->layout},
         .interior = true,
         .face_dir = d,
