@@ -1,15 +1,20 @@
 /* Paths: the ways to smooth a level.
  *
- * A fast path is one row, in a file of its own next to the code that runs it. The plan passes the
- * facts of a level to the rows of its place, in order of preference, and uses the first one that
- * can smooth the level. The last row is single steps, which always can. Only rows read facts, and
- * each threshold belongs to a row. Rows of GPUs are plain C, so that a machine without one can plan
- * for it. */
+ * A fast path is one row, in its own file next to the code that runs it. The plan passes the facts
+ * of a level to the rows of its place, in order of preference, and uses the first one that can
+ * smooth the level; if none can, single steps. Only rows read facts, and each has its own limits.
+ * Rows of GPUs are plain C: a machine without one can plan for it. */
 #ifndef MG_PATH_H
 #define MG_PATH_H
 
 #include "base/operators.h"
 #include "plan/decomp.h"
+
+/** From which cells per rank, or bytes of a vector per rank, on a path pays. */
+typedef struct {
+  int64_t min_cells, one_exchange_max_cells, one_exchange_min_ranks;
+  int64_t residual_min_bytes[2], interpolation_min_bytes[2]; /**< [1]: of colored steps */
+} mg_path_limits_t;
 
 /** What rows may know about a level. */
 typedef struct {
@@ -17,29 +22,28 @@ typedef struct {
   const mg_operator_traits_t *op;
   bool periodic[3]; /**< in each direction */
   bool alpha_varies;
-  int value_bytes;        /**< of a cell */
-  int sms;                /**< SMs of the GPU; 0: shared with other ranks */
-  bool halves;            /**< the next coarser level has half the cells in each direction */
-  bool nests_coarse;      /**< its patches are the halves of these */
-  int32_t coarse_box_dim; /**< its cells per side of a box; 0: none, or at another place */
+  int value_bytes;           /**< of a cell */
+  int sms;                   /**< SMs of the GPU; 0: shared with other ranks */
+  bool halves, nests_coarse; /**< as in mg_level_plan_t */
+  int32_t coarse_box_dim;    /**< its cells per side of a box; 0: none, or at another place */
 
-  int n_steps;    /**< of a smooth */
-  int max_fused;  /**< maximum number of steps of a fused sweep; 1: fuse nothing */
-  bool fuse;      /**< mg_steps_fuse */
-  bool look_back; /**< mg_steps_look_back */
-  bool colored;   /**< each step updates one color */
+  int n_steps;                    /**< of a smooth */
+  int max_fused;                  /**< maximum number of steps of a fused sweep; 1: fuse nothing */
+  bool fuse, look_back;           /**< mg_steps_fuse, mg_steps_look_back */
+  bool colored;                   /**< each step updates one color */
+  const mg_path_limits_t *limits; /**< of the row that is called */
 } mg_level_facts_t;
 
 typedef struct mg_level_plan mg_level_plan_t;
 
-/** A row. */
+/** A row of the table. */
 typedef struct {
   const char *name; /**< as reports print it */
   const char *why;  /**< its gain, and where it was measured */
+  mg_path_limits_t limits;
   bool (*can)(const mg_level_facts_t *level);
   /** Plan a level that the path can smooth: ghost layers and what sweeps do.
-   *  @param[in,out] plan  single steps at entry; followed by the next coarser level if a pass
-   *      interpolates from it, which may need ghost layers, too */
+   *  @param[in,out] plan  single steps at entry; the next coarser level, if any, follows */
   void (*needs)(const mg_level_facts_t *level, mg_level_plan_t *plan);
 } mg_path_t;
 
@@ -84,8 +88,7 @@ struct mg_level_plan {
 /** The paths of a place. */
 typedef struct {
   const mg_path_t *row[3]; /**< fast ones in order of preference, then NULL: mg_path_steps */
-  bool norms;              /**< the place computes the norm of a residual without storing it */
-  bool guesses;            /**< and reads guesses that are not stored (can_defer_guess) */
+  bool norms, guesses;     /**< computes norms of residuals, reads guesses, without storing them */
 } mg_place_paths_t;
 
 extern const mg_path_t mg_path_steps;         /**< plan/plan_level.c */
@@ -109,8 +112,7 @@ static inline bool mg_has_halo(const mg_level_facts_t *level) {
          level->periodic[2];
 }
 
-/** Whether the level's numbers of cells have a red-black coloring. An odd one is allowed between
- *  walls. */
+/** Whether the cells have a red-black coloring. An odd number is allowed between walls. */
 static inline bool mg_has_colors(const mg_level_facts_t *level) {
   const mg_layout_t *y = level->layout;
   for (int d = 0; d < 3; d++)

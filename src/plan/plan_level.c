@@ -13,15 +13,13 @@ void mg_plan_provide_guard(const mg_place_paths_t *paths) {
   places[MG_PLACE_GUARD] = *paths;
 }
 
-/* True if the operations of a level's processor can access the cells of the next coarser level
- * in place. */
+/* Whether a level's processor can access the cells of the next coarser level in place. */
 static bool can_access_coarse(const mg_level_plan_t *level, mg_memory_t memory) {
   if (level[0].place == level[1].place) return true;
   return memory == MG_MEMORY_UNIFIED && level[1].place == MG_PLACE_CPU;
 }
 
-/* The facts of a level and of a smooth, except those that depend on the next coarser level. Whether
- * steps fuse or look back is the same for any number of smooths and any bound. */
+/* Whether steps fuse or look back is the same for any number of smooths and any bound. */
 static mg_level_facts_t facts_of(const mg_level_plan_t *level, const mg_params_t *params) {
   mg_step_t step[MG_MAX_DEGREE];
   const double any_bound = 1.0;
@@ -50,14 +48,14 @@ static void set_single_steps(mg_level_plan_t *level) {
       level->one_exchange = false;
 }
 
-static void choose_path(const mg_level_facts_t *facts, mg_level_plan_t *level) {
+static void choose_path(mg_level_facts_t *facts, mg_level_plan_t *level) {
   const mg_path_t *const *row = places[level->place].row;
   set_single_steps(level);
-  while (*row && !(*row)->can(facts))
-    row++;
-  if (!*row) return;
-  level->path = *row;
-  level->path->needs(facts, level);
+  for (; *row && level->path == &mg_path_steps; row++) {
+    facts->limits = &(*row)->limits;
+    if ((*row)->can(facts)) level->path = *row;
+  }
+  if (level->path->needs) level->path->needs(facts, level);
 }
 
 /* Whether kernels compute 1 / diagonal on this level. On a CPU, they do not read a varying alpha
@@ -82,8 +80,7 @@ static bool needs_tmp(const mg_level_plan_t *level, const mg_params_t *params) {
 
 /* Vectors that a level does without, to save memory: MG_DINV, if 1 / diagonal is computed; on a CPU
  * also MG_TMP, if steps and residuals are in place or fused: on float levels, and on large levels.
- * A residual is fused with its restriction to half the cells only.
- * The bottom solver needs both. */
+ * A residual is fused with its restriction to half the cells only. The bottom solver needs both. */
 static unsigned unused_vectors(const mg_level_plan_t *level, const mg_params_t *params,
                                const mg_level_facts_t *facts) {
   const bool is_mixed = params->precision == MG_CLASS_MIXED,

@@ -337,6 +337,6 @@ const mg_backend_t mg_backend_guard = {
 #ifndef MG_FLOAT
 void guard_provide(void) {
   mg_level_provide_guard(&mg_backend_guard, &mg_backend_guard_float);
-  mg_plan_provide_guard(&guard_paths);
+  guard_provide_paths();
 }
 #endif

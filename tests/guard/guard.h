@@ -7,7 +7,6 @@
 #define MG_GUARD_H
 
 #include "cpu/cpu.h"
-#include "plan/path.h"
 
 #ifdef MG_FLOAT
 #define mg_backend_guard      mg_backend_guard_float
@@ -23,8 +22,8 @@ extern const mg_backend_t mg_backend_guard_float;
 /** Let --device=guard select them. Call it before options are read. */
 void guard_provide(void);
 
-/** Its paths (guard_paths.c): those of a GPU, with limits that small tests reach. */
-extern const mg_place_paths_t guard_paths;
+/** Set its paths: those of a GPU, with limits that small tests reach (guard_paths.c). */
+void guard_provide_paths(void);
 
 /* guard_memory.c */
 

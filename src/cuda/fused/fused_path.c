@@ -1,30 +1,15 @@
 /* The path of fused sweeps: several steps per pass over memory (fused/sweeps.cu, fv4/fused.cu). */
-#include "cuda/fused/fused_path.h"
 #include "formulas/smoother_steps.h"
-
-/* All measured on an H100 or H200 with 132 SMs and 50 MB of L2.
- *
- * Sweeps: below, a GPU has too few tiles to work on. Residual: from 116^3 double and 147^3 float
- * cells on. F-cycles of GSRB, speed with to speed without: 128^3 1.06, 240^3 1.17; float 128^3
- * 0.99, 192^3 1.03. Interpolation: from 233^3 double and 293^3 float cells on. 128^3 0.96,
- * 256^3 1.07, 480^3 1.10; float 256^3 0.99, 512^3 1.04. Steps on all cells spill registers.
- *
- * One exchange: up to 203^3 cells per rank. Sweeps compute ghosts instead of receiving them, which
- * costs larger levels more than it saves. Two H100s, F-cycles without and with it, ms: 160^3 1.21
- * and 1.19, 256^3 2.28 and 2.26. */
-static const mg_fused_limits_t limits = {.min_cells = 1 << 19,
-                                         .residual_min_bytes = {3 << 25, 3 << 22},
-                                         .interpolation_min_bytes = {1 << 30, 3 << 25},
-                                         .one_exchange_max_cells = 1 << 23,
-                                         .one_exchange_min_ranks = 2};
+#include "plan/path.h"
 
 enum { ONE_EXCHANGE_MAX_LAYERS = 8 }; /* two sweeps of three steps read 7 layers */
 
 /* Of fv4, only colored steps. All ghost layers must correspond to cells: they wrap at most once,
  * and do not extend beyond a wall that is not the patch's own. */
-bool mg_fused_can(const mg_level_facts_t *level, const mg_fused_limits_t *limit) {
+static bool can(const mg_level_facts_t *level) {
   return level->max_fused > 1 && (level->op->paths & MG_PATH_FUSED_ALL || level->colored) &&
-         level->fuse && mg_cells_per_rank(level) >= limit->min_cells && mg_has_colors(level) &&
+         level->fuse && mg_cells_per_rank(level) >= level->limits->min_cells &&
+         mg_has_colors(level) &&
          level->layout->box_dim >= mg_layers_of_steps(level->op->radius, level->max_fused);
 }
 
@@ -34,33 +19,32 @@ static int64_t vector_bytes(const mg_level_facts_t *level) {
 
 /* Whether the last sweep may compute the residual too, which reads one more ghost layer. fv4's
  * residual would read two more; separate, it is faster (fv4/fused.cu). */
-static bool may_compute_residual(const mg_level_facts_t *level, const mg_fused_limits_t *limit) {
-  return vector_bytes(level) >= limit->residual_min_bytes[level->colored] &&
+static bool may_compute_residual(const mg_level_facts_t *level) {
+  return vector_bytes(level) >= level->limits->residual_min_bytes[level->colored] &&
          level->op->paths & MG_PATH_RESIDUAL && !level->alpha_varies &&
          level->layout->box_dim > level->max_fused;
 }
 
 /* Whether a smooth may exchange its ghosts once, with `layers` layers. fv4's sweeps would need its
  * 1 / diagonal and betas deeper outside walls too. */
-static bool may_exchange_once(const mg_level_facts_t *level, const mg_fused_limits_t *limit,
-                              int layers) {
-  return mg_cells_per_rank(level) <= limit->one_exchange_max_cells &&
-         level->layout->n_ranks >= limit->one_exchange_min_ranks &&
+static bool may_exchange_once(const mg_level_facts_t *level, int layers) {
+  return mg_cells_per_rank(level) <= level->limits->one_exchange_max_cells &&
+         level->layout->n_ranks >= level->limits->one_exchange_min_ranks &&
          level->op->paths & MG_PATH_ONE_EXCHANGE && layers > 0 &&
          layers <= ONE_EXCHANGE_MAX_LAYERS && level->layout->box_dim >= layers;
 }
 
-void mg_fused_needs(const mg_level_facts_t *level, const mg_fused_limits_t *limit,
-                    mg_level_plan_t *plan) {
+static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
   const int n = level->max_fused;
   plan->steps_per_pass = n;
-  plan->fused_residual = may_compute_residual(level, limit);
-  plan->fused_interpolation = mg_interpolates(level) &&
-                              vector_bytes(level) >= limit->interpolation_min_bytes[level->colored];
+  plan->fused_residual = may_compute_residual(level);
+  plan->fused_interpolation =
+      mg_interpolates(level) &&
+      vector_bytes(level) >= level->limits->interpolation_min_bytes[level->colored];
   if (mg_has_halo(level)) {
     const int layers =
         mg_steps_ghost_layers(level->n_steps, n, level->look_back, level->value_bytes);
-    plan->one_exchange = may_exchange_once(level, limit, layers);
+    plan->one_exchange = may_exchange_once(level, layers);
     mg_deepen(plan, plan->one_exchange
                         ? layers
                         : mg_layers_of_steps(level->op->radius, n + plan->fused_residual));
@@ -68,16 +52,24 @@ void mg_fused_needs(const mg_level_facts_t *level, const mg_fused_limits_t *limi
   if (level->look_back && level->n_steps > n) plan->vectors |= 1u << MG_PREVIOUS;
 }
 
-static bool can(const mg_level_facts_t *level) {
-  return mg_fused_can(level, &limits);
-}
-
-static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
-  mg_fused_needs(level, &limits, plan);
-}
-
+/* The limits are measured on an H100 or H200 with 132 SMs and 50 MB of L2, not derived.
+ *
+ * Sweeps: below, a GPU has too few tiles to work on. Residual: from 116^3 double and 147^3 float
+ * cells on. F-cycles of GSRB, speed with to speed without: 128^3 1.06, 240^3 1.17; float 128^3
+ * 0.99, 192^3 1.03. Interpolation: from 233^3 double and 293^3 float cells on. 128^3 0.96,
+ * 256^3 1.07, 480^3 1.10; float 256^3 0.99, 512^3 1.04. Steps on all cells spill registers.
+ *
+ * One exchange: up to 203^3 cells per rank. Sweeps compute ghosts instead of receiving them, which
+ * costs larger levels more than it saves. Two H100s, F-cycles without and with it, ms: 160^3 1.21
+ * and 1.19, 256^3 2.28 and 2.26. */
 const mg_path_t mg_path_cuda_fused = {
     .name = "fused sweeps",
-    .why = "three steps per pass over memory: 512^3 18.76 instead of 29.29 ms",
+    .why = "three steps per pass over memory; an F-cycle of 512^3 takes 18.8 instead of 29.3 ms on "
+           "an H200",
+    .limits = {.min_cells = 1 << 19,
+               .residual_min_bytes = {3 << 25, 3 << 22},
+               .interpolation_min_bytes = {1 << 30, 3 << 25},
+               .one_exchange_max_cells = 1 << 23,
+               .one_exchange_min_ranks = 2},
     .can = can,
     .needs = needs};

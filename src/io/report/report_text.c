@@ -231,6 +231,9 @@ static void print_smoothing(FILE *out, const mg_report_t *r) {
         fprintf(out, ", strips of %d row%s", s->strip_rows, s->strip_rows == 1 ? "" : "s");
       if (s->interpolates) fprintf(out, ", with interpolation");
       if (s->has_residual) fprintf(out, ", with restricted residual");
+      const mg_path_t *path = r->plan->level[l].path;
+      if (s->path == path->name && path->why && (l == 0 || path != r->plan->level[l - 1].path))
+        fprintf(out, "\n  %s: %s", path->name, path->why);
     }
     fprintf(out, "\n");
   }
