@@ -155,8 +155,7 @@ sanitizer_tests='$(filter-out
 # Only their programs are built.
 sanitizer_programs=(
   bin_PROGRAMS=hpgmg-fv
-  check_PROGRAMS="\$(filter-out %.sh,${sanitizer_tests//$'\n'/}) \
-    tests/mocks/hpgmg-fv-energy tests/mocks/hpgmg-fv-guard tests/mocks/hpgmg-fv-mpi-single tests/mocks/late_rank"
+  check_PROGRAMS="\$(filter-out %.sh,${sanitizer_tests//$'\n'/}) \$(FAST_MOCKS)"
 )
 
 # make_kernels FOLDER CFLAGS TARGET...: compile the CPU kernels, and TARGETs. -O1 takes three times as long to compile as
@@ -310,8 +309,9 @@ shell_scripts() {
       fi
     done
 }
-# Scripts with findings are checked again with the files that they source, which takes four times as long: variables may
-# be used there, or `set -e` be. xargs fails if shellcheck ends with another code than 0 (no finding) or 1.
+# Scripts with findings, or with a cd and no `set -e` of their own, are checked again with the files that they source,
+# which takes four times as long: variables may be used there, or `set -e` be. xargs fails if shellcheck ends with
+# another code than 0 (no finding) or 1.
 shell_style() {
   if ! have_command shellcheck; then
     echo 'shellcheck could not be installed'
@@ -323,8 +323,10 @@ shell_style() {
   # shellcheck disable=SC2016 # variables of sh
   suspects=$(shell_scripts |
     xargs -0 -n 4 -P "$jobs" sh -c 'shellcheck --exclude=SC1091,SC2164 --format=gcc "$@" || test $? = 1' sh |
-    cut -d: -f1 | sort -u)
-  [[ -z $suspects ]] || xargs -d '\n' -n 4 -P "$jobs" shellcheck --external-sources <<<"$suspects"
+    cut -d: -f1)
+  suspects+=$'\n'$(shell_scripts | xargs -0 grep -LE '^ *set -[a-z]*e' |
+    xargs -d '\n' grep -lE '(^|[;({]|&&) *cd ' || true)
+  sort -u <<<"$suspects" | sed '/^$/d' | xargs -r -d '\n' -n 4 -P "$jobs" shellcheck --external-sources
 }
 
 # Build the archive without any optional part: one process, one thread, no libraries. The nested `make check` runs tests

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # mpi_operations: the properties of the operations hold on several ranks, where each rank has part of
-# the grid or none, and halos are exchanged as messages. Smoothers, diagonals and walls: mpi_bit_identical_cycles.sh
-# compares them with one rank.
+# the grid or none, and halos are exchanged as messages. mpi_bit_identical_cycles.sh and mpi_bit_identical_all.sh compare
+# solves with each smoother, and thus diagonals, with one rank.
 set -eu
 . "$abs_top_srcdir/tests/lib/run_mpi.sh"
 # Threads and the guard backend are covered by the same tests on one rank.
@@ -20,7 +20,7 @@ run() {
 
 # Without agglomeration: every rank keeps its boxes on coarse levels.
 FIXTURE_OPTIONS=--agglomerate-below=0
-run 3 cycle_shape op_algebra op_shape op_transfer op_vectors parity_fused unit_messages
+run 3 cycle_shape op_algebra op_neumann op_shape op_transfer op_vectors op_walls parity_fused unit_messages
 mpi_run 4 "$abs_top_builddir/tests/op/op_cpu_passes" 3
 # With agglomeration of coarse levels.
 FIXTURE_OPTIONS=

@@ -93,7 +93,7 @@ static const char *const smoothers[] = {"gsrb", "chebyshev", "jacobi", "l1jacobi
 int main(int argc, char **argv) {
   print = argc > 1 && strcmp(argv[1], "print") == 0;
   fixture_begin(&argc, &argv);
-  for (int c = 0; c < 3 * 2 * 5; c++) {
+  for (int c = 0; c < 3 * 2 * 6; c++) {
     const int smoother = c / 6;
     const char *options =
         textf(" --operator=%s --boundary=%s --smoother=%s --rtol=1e-30 --max-cycles=3",
