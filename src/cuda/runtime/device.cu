@@ -323,11 +323,14 @@ mg_status_t mg_cuda_download(void *to, const void *from, size_t bytes) {
 
 mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to) {
   MG_CUDA_TRY(cudaMalloc(to, bytes));
-  MG_TRY(mg_cuda_upload(*to, from, bytes));
+  mg_status_t status = mg_cuda_upload(*to, from, bytes);
   /* The caller may free `from`: a device that reads pageable memory directly may not have read it
    * yet. */
-  MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
-  return MG_OK;
+  if (status == MG_OK) status = mg_cuda_finish();
+  if (status == MG_OK) return MG_OK;
+  (void)cudaFree(*to);
+  *to = NULL;
+  return status;
 }
 
 mg_status_t mg_cuda_allow_shared(const void *kernel, size_t bytes) {

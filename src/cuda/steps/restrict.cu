@@ -70,14 +70,15 @@ static __global__ void __launch_bounds__(256)
 static mg_status_t restrict_child_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                         mg_vector_t dst, const double *factor) {
   void *on_device;
+  mg_status_t status = MG_OK;
   MG_TRY(mg_cuda_to_device(factor, ((size_t)coarse->n[d] + 1) * sizeof *factor, &on_device));
-  for (int q = 0; q < fine->n_patches; q++) {
+  for (int q = 0; q < fine->n_patches && status == MG_OK; q++) {
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(c.n[0] + 1, c.n[1] + 1, c.n[2] + 1, block_shape);
     child_faces<<<grid, block_shape, 0, mg_cuda.stream>>>(*fine, fine->patch[q], d, c, dst,
                                                           (const double *)on_device);
+    status = mg_cuda_launched("restrict_faces", __FILE__, __LINE__);
   }
-  mg_status_t status = mg_cuda_launched("restrict_faces", __FILE__, __LINE__);
   if (status == MG_OK) status = mg_cuda_finish();
   mg_cuda_release(on_device, 0, MG_SPACE_LEVEL);
   return status;
