@@ -215,7 +215,12 @@ mg_status_t mg_boxes_reserve(mg_boxes_t *b, int64_t doubles) {
   b->message_doubles = doubles;
   for (int e = 0; e < 2; e++) {
     void *memory;
-    MG_TRY(b->level->backend->alloc((size_t)doubles * sizeof(double), MG_SPACE_SHARED, &memory));
+    const mg_status_t status =
+        b->level->backend->alloc((size_t)doubles * sizeof(double), MG_SPACE_SHARED, &memory);
+    if (status != MG_OK) {
+      free_messages(b);
+      return status;
+    }
     b->message[e] = memory;
   }
   return MG_OK;
