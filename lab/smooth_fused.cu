@@ -29,8 +29,8 @@ mg_status_t enqueue_single(void *arg, cudaStream_t) {
 template <typename S> mg_status_t enqueue_fused(void *arg, cudaStream_t) {
   const smooth_data_t *d = (const smooth_data_t *)arg;
   const mg_sweep_t sweep = {steps, S::STEPS, MG_U, MG_NO_VECTOR, MG_TMP, MG_NO_VECTOR};
-  mg_temporal::job_t job = mg_temporal::job_of(&d->view, 0, &sweep);
-  MG_TRY(mg_temporal::launch<S>(&d->view, job, &sweep, MG_REGION_ALL));
+  mg_fused::job_t job = mg_fused::job_of(&d->view, 0, &sweep);
+  MG_TRY(mg_fused::launch<S>(&d->view, job, &sweep, MG_REGION_ALL));
   MG_CUDA_LAUNCHED("smooth_fused");
   return MG_OK;
 }
@@ -42,10 +42,10 @@ double flops_of(bool gsrb, int n) {
 }
 
 template <typename S> mg_status_t add(lab_t *lab, smooth_data_t *d) {
-  typedef mg_temporal::shape_t<S::COLORED, S::STEPS, S::VARIES> solver_t;
+  typedef mg_fused::shape_t<S::COLORED, S::STEPS, S::VARIES> solver_t;
   char name[LAB_NAME];
   if (S::BYTES > lab_card().shared_per_block) return MG_OK;
-  snprintf(name, sizeof name, "%d steps, %d x %d, %d ahead%s", S::STEPS, (int)mg_temporal::WIDTH,
+  snprintf(name, sizeof name, "%d steps, %d x %d, %d ahead%s", S::STEPS, (int)mg_fused::WIDTH,
            S::ROWS, S::AHEAD,
            S::ROWS == solver_t::ROWS && S::AHEAD == solver_t::AHEAD ? ": the solver" : "");
   MG_TRY(d->expect(MG_OPERATOR_FV2, steps, S::STEPS, true));
@@ -63,7 +63,7 @@ mg_status_t begin(lab_t *lab, smooth_data_t *d, bool gsrb) {
 }
 
 mg_status_t tables(lab_t *lab, smooth_data_t *d) {
-  using mg_temporal::shape_t;
+  using mg_fused::shape_t;
   bool can_fuse = false;
   MG_TRY(begin(lab, d, false));
   MG_TRY(mg_cuda_has_tma(&can_fuse));

@@ -20,7 +20,7 @@
 #define mg_copy_tiles_t       mg_float_copy_tiles_t
 #define mg_fv4_job_t          mg_float_fv4_job_t
 #define mg_fv4_fused          mg_float_fv4_fused
-#define mg_temporal           mg_float_temporal
+#define mg_fused              mg_float_fused
 #define mg_resident           mg_float_resident
 #define mg_paired_args_t      mg_float_paired_args_t
 #define mg_paired_cycle       mg_float_paired_cycle

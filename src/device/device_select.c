@@ -203,7 +203,7 @@ mg_status_t mg_device_resolve(mg_params_t *params) {
 static mg_status_t limit_steps_per_pass(mg_params_t *params) {
 #ifdef HAVE_CUDA
   bool has = false;
-  MG_TRY(mg_comm_agree(mg_cuda_has_temporal(&has)));
+  MG_TRY(mg_comm_agree(mg_cuda_has_fused(&has)));
   double lacking = !has;
   MG_TRY(mg_comm_max(mg_comm_world(), &lacking, 1));
   if (lacking > 0.0)

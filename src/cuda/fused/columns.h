@@ -6,7 +6,7 @@
 #include "cuda/fused/residual.h"
 #include "cuda/runtime/reciprocal.h"
 
-namespace mg_temporal {
+namespace mg_fused {
 /* Position of a thread's two columns in its tile. Half sweeps update column 0 in even stages
  * (counted from the block's first) and column 1 in odd ones, so column 0 is the left column in one
  * row and the right one in the next.
@@ -362,6 +362,6 @@ template <typename S> struct whole_columns_t : position_t<S> {
   }
 };
 
-} // namespace mg_temporal
+} // namespace mg_fused
 
 #endif

@@ -15,7 +15,7 @@
 #include "cuda/cells/interpolate.h"
 #include "cuda/fused/squares.h"
 
-namespace mg_temporal {
+namespace mg_fused {
 /* Step from a column outside a wall of direction d to the next one inward: 1 or -1; 0 inside. */
 __device__ __forceinline__ int step_inward(const mg_patch_t &fine, int n_coarse, int d, int at) {
   if (fine.wall[d][0] && at == -1) return 1;
@@ -177,6 +177,6 @@ __device__ __forceinline__ void interpolate_cells(const mg_real_t *shared, const
   }
   at.set_x(value);
 }
-} // namespace mg_temporal
+} // namespace mg_fused
 
 #endif

@@ -10,7 +10,7 @@ extern "C" {
 #include "cuda/runtime/device.h"
 }
 
-namespace mg_temporal {
+namespace mg_fused {
 /* State carried from stage to stage: ring offsets of this stage and of the next request, mbarrier
  * phase. */
 template <typename S> struct pipeline_t {
@@ -293,6 +293,6 @@ enum form_t { FORM_ALL, FORM_COLORED, FORM_WEIGHTED, N_FORMS };
 
 /* Launch function of n steps with an interpolated input: fused/interpolated.cu. */
 launch_t *launch_interpolated(form_t form, int n, bool varies, input_t input);
-} // namespace mg_temporal
+} // namespace mg_fused
 
 #endif

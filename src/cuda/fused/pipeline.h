@@ -7,7 +7,7 @@
 #include "cuda/runtime/tma.h"
 #include "formulas/transfer.h"
 
-namespace mg_temporal {
+namespace mg_fused {
 /* Three steps in `hpgmg-bench smooth` on one H100, 10^9 cell-steps per second, Jacobi steps with
  * one plane requested ahead / half sweeps with two: tiles of 32 x 32 116.0 / 119.1; 32 x 24 100.8 /
  * 114.0; 32 x 16 with two blocks per SM 102.8 / 107.2. Half sweeps in 32 x 32 with one plane ahead
@@ -336,6 +336,6 @@ __device__ __forceinline__ void request(mg_real_t *shared, const job_t &job, con
   if (S::VARIES) mg_tma_load(often + S::ALPHA + WIDTH, &maps.alpha, i, j + 1, k - 1, arrived);
   if constexpr (S::INTERPOLATED) request_source<S>(shared, job, maps, t, source, arrived);
 }
-} // namespace mg_temporal
+} // namespace mg_fused
 
 #endif

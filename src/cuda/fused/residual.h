@@ -5,7 +5,7 @@
 #include "cuda/fused/walls.h"
 #include "formulas/transfer.h"
 
-namespace mg_temporal {
+namespace mg_fused {
 constexpr unsigned FULL_WARP = 0xffffffffu;
 
 template <typename S> struct position_t;        /* fused/columns.h */
@@ -154,6 +154,6 @@ template <typename S> struct square_residual_t : reduction_t<S, 2> {
     add(job, at, p, residual);
   }
 };
-} // namespace mg_temporal
+} // namespace mg_fused
 
 #endif

@@ -12,7 +12,7 @@
 #include "cuda/fused/columns.h"
 #include <type_traits>
 
-namespace mg_temporal {
+namespace mg_fused {
 /* What a step reads of a square in a plane, beside its own values. */
 struct square_near_t {
   mg_real_t side[2][2];   /* neighbors of the rows in i: left, right */
@@ -393,6 +393,6 @@ template <typename S>
 using columns_t =
     typename std::conditional<S::COLORED, by_cells_t<S, colored_columns_t<S>, colored_squares_t<S>>,
                               by_cells_t<S, whole_columns_t<S>, whole_squares_t<S>>>::type;
-} // namespace mg_temporal
+} // namespace mg_fused
 
 #endif

@@ -47,7 +47,7 @@
 #include "cuda/fused/launch.h"
 #include <algorithm>
 
-using namespace mg_temporal;
+using namespace mg_fused;
 
 namespace {
 enum { MIN_CELLS = 32 }; /* of a patch along each direction */
@@ -84,7 +84,7 @@ bool patches_fit(const mg_view_t *v, int layers) {
 } // namespace
 
 #ifndef MG_FLOAT /* the kernels for float need less */
-mg_status_t mg_cuda_has_temporal(bool *has) {
+mg_status_t mg_cuda_has_fused(bool *has) {
   MG_TRY(mg_cuda_has_tma(has));
   *has = *has && mg_cuda.shared_bytes >= SHARED_BYTES;
   return MG_OK;
@@ -95,7 +95,7 @@ bool mg_cuda_can_fuse(const mg_view_t *v, int max_steps) {
   bool has = false;
   const mg_operator_traits_t *t = mg_traits_of(v->op);
   if (t->points == 25) return mg_cuda_fv4_can_fuse(v, max_steps);
-  return max_steps <= t->max_steps && mg_cuda_has_temporal(&has) == MG_OK && has &&
+  return max_steps <= t->max_steps && mg_cuda_has_fused(&has) == MG_OK && has &&
          patches_fit(v, max_steps);
 }
 

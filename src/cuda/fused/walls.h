@@ -5,7 +5,7 @@
 #include "cuda/cells/stencil_load.h"
 #include "cuda/fused/pipeline.h"
 
-namespace mg_temporal {
+namespace mg_fused {
 /* Number of directions, from i, in which cells may be at walls. In careful stages planes may be
  * unused as well. */
 enum care_t { PLAIN = 0, WALLS_IN_IJ = 2, CAREFUL = 3 };
@@ -57,6 +57,6 @@ template <typename S>
 __device__ __forceinline__ bool may_use(const mg_patch_t &p, int d, int at, int n) {
   return at + n > (p.wall[d][0] ? 0 : -S::DEPTH) && at < p.n[d] + (p.wall[d][1] ? 0 : S::DEPTH);
 }
-} // namespace mg_temporal
+} // namespace mg_fused
 
 #endif

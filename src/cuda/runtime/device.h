@@ -43,7 +43,7 @@ MG_MUST_CHECK mg_status_t mg_cuda_available(int sharers, int64_t *bytes);
 
 /** Whether the open device supports fused sweeps (temporal blocking).
  *  @return MG_OK, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_cuda_has_temporal(bool *has);
+MG_MUST_CHECK mg_status_t mg_cuda_has_fused(bool *has);
 
 /** Whether the open device has concurrent managed access: managed memory whose pages stay on the
  *  device. Required by --memory=unified.
