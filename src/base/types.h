@@ -19,12 +19,13 @@ enum {
   MG_WALL_NONE = 0,  /**< no wall: other cells, or a periodic side */
   MG_WALL_DIRICHLET, /**< u = 0 on the wall */
   MG_WALL_NEUMANN,   /**< no flux through the wall; 7-point operators only */
-  MG_N_TUNED_WALLS   /**< later kinds run the simple kernels of GPUs, which use mg_ghost */
+  MG_N_TUNED_WALLS,  /**< later kinds run the simple kernels of GPUs, which use mg_ghost */
+  MG_N_WALLS = MG_N_TUNED_WALLS /**< --boundary has a word for each (params_sides.c) */
 };
 
-/** A side of the domain. On a wall: u u + flux beta du/dn = value, with the outward normal n.
- *  Dirichlet: flux = 0; Neumann: u = 0; Robin: both are positive, and the side is a Neumann wall
- *  whose cells have another alpha. Periodic: MG_WALL_NONE, and all numbers are 0. */
+/** A side of the domain. On a wall: `u` * u + `flux` * beta du/dn = `value`, with the outward
+ * normal n. Dirichlet: flux = 0; Neumann: u = 0; Robin: both are positive, and the side is a
+ * Neumann wall whose cells have another alpha. Periodic: MG_WALL_NONE, and all numbers are 0. */
 typedef struct {
   double u, flux, value;
   mg_wall_t wall;

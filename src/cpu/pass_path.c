@@ -81,8 +81,9 @@ static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
   mg_deepen(plan + 1, mg_coarse_layers_of_pass(n));
 }
 
-const mg_path_t mg_path_cpu_pass = {
-    .name = "cache pass",
-    .why = "a smooth reads memory once; an F-cycle of 128^3 on two ranks takes 31 instead of 45 ms",
-    .can = can,
-    .needs = needs};
+const mg_path_t mg_path_cpu_pass = {.name = "cache pass",
+                                    .why = "a smooth reads memory once; measured on two cores of "
+                                           "an EPYC, an F-cycle of 128^3 takes 31 "
+                                           "instead of 45 ms",
+                                    .can = can,
+                                    .needs = needs};

@@ -1,5 +1,5 @@
 /* The simple CUDA backend, --device=cuda-simple: every operation in its plainest form. Read it
- * before the other files of this folder, and start a backend for another device from it.
+ * before the rooms of src/cuda/, and start a backend for another device from it.
  *
  * One thread computes one cell (or one ghost, or one brick of a sum). All neighbors are in memory:
  * fill_wall_ghosts fills those outside walls before an operation reads them. No shared memory, no
@@ -7,8 +7,8 @@
  * CPU and of the tuned kernels, because all use the formulas in formulas/. So this backend is the
  * tests' reference for the tuned kernels.
  *
- * Memory, streams, copies and set-up are those of the tuned backend: device.cu, copy.cu, setup.cu,
- * restrict.cu (faces). */
+ * Memory, streams, copies and set-up are those of the tuned backend: runtime/device.cu,
+ * steps/copy.cu, steps/setup.cu, steps/restrict.cu (faces). */
 #include "cuda/runtime/peer_link.h"
 #include "formulas/transfer.h"
 

@@ -20,6 +20,7 @@ static const word_t words[] = {
     {{.wall = MG_WALL_NONE}, 0, 0, "a number after periodic"},
     {{.wall = MG_WALL_NEUMANN}, 2, 3, "robin:A:B needs A > 0 and B > 0"}};
 enum { ROBIN_WORD = 3 };
+_Static_assert(sizeof words / sizeof *words == MG_N_WALLS + 1, "a word for each kind, and robin");
 
 static int word_of(const mg_side_t *side) {
   int word = 0;

@@ -301,7 +301,7 @@ bool mg_layouts_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
   if (coarse->n_ranks == 1) return true;
   if (fine->cuboids != coarse->cuboids) return false;
   if (have_same_boxes(fine, coarse)) return true;
-  if (fine->box_dim != coarse->box_dim) return false; /* always, in general layouts */
+  if (fine->general || fine->box_dim != coarse->box_dim) return false;
   if (fine->cuboids) return mg_cuboids_double(fine, coarse);
   /* Eight boxes become one: ranks keep their cells if each holds whole octants. */
   return mg_layout_n_boxes(coarse) % coarse->n_ranks == 0;

@@ -10,10 +10,11 @@
 #include "base/operators.h"
 #include "plan/decomp.h"
 
-/** From which cells per rank, or bytes of a vector per rank, on a path pays. */
+/** Sizes on a rank for which a path pays; [1]: of colored steps. */
 typedef struct {
   int64_t min_cells, one_exchange_max_cells, one_exchange_min_ranks;
-  int64_t residual_min_bytes[2], interpolation_min_bytes[2]; /**< [1]: of colored steps */
+  /** Bytes of a vector from which the last sweep computes the residual, the first interpolates. */
+  int64_t residual_min_bytes[2], interpolation_min_bytes[2];
 } mg_path_limits_t;
 
 /** What rows may know about a level. */
@@ -96,7 +97,7 @@ extern const mg_path_t mg_path_cpu_pass;      /**< cpu/pass_path.c */
 extern const mg_path_t mg_path_cuda_resident; /**< cuda/resident/resident_path.c */
 extern const mg_path_t mg_path_cuda_fused;    /**< cuda/fused/fused_path.c */
 
-/** Give a level at least so many ghost layers. */
+/** Give a level at least `layers` ghost layers. */
 static inline void mg_deepen(mg_level_plan_t *plan, int layers) {
   if (plan->ghost_layers < layers) plan->ghost_layers = layers;
 }

@@ -100,17 +100,14 @@ static unsigned vectors_of_start(const mg_params_t *params, int l) {
   return restricted | (params->krylov == MG_KRYLOV_CG ? MG_VECTORS_OF_OUTER_CG : 0);
 }
 
-static bool has_single_cells(const int32_t n[3]) {
-  return n[0] == 1 || n[1] == 1 || n[2] == 1;
-}
-
 /* True if a solve writes MG_U of the finest double cells once, in its last operation, which
  * corrects a guess that is not stored (solver/mixed.c): it has one F-cycle and the backend defers
  * the guess (op_deferred_guess.c checks the condition). A restart reads MG_U at once. */
 static bool writes_u_once(const mg_plan_t *plan, const mg_params_t *params) {
   const mg_level_plan_t *finest = &plan->level[0];
+  const int32_t *n = finest->layout.n;
   const bool can_defer = places[finest->place].guesses && mg_has_path(params->op, MG_PATH_GUESS) &&
-                         finest->layout.n_ranks == 1 && !has_single_cells(finest->layout.n) &&
+                         finest->layout.n_ranks == 1 && n[0] > 1 && n[1] > 1 && n[2] > 1 &&
                          mg_params_count_sides(params, MG_WALL_DIRICHLET) > 0 &&
                          !mg_params_is_periodic_anywhere(params) && plan->n_outer > 1;
   return can_defer && params->cycle == MG_CYCLE_F && params->rtol == 0.0 && !params->restart[0];

@@ -69,7 +69,7 @@ static void fuse_interpolations(mg_plan_t *plan) {
     mg_level_plan_t *level = &plan->level[l];
     const int layers = mg_coarse_layers_of_steps(level->steps_per_pass);
     if (level->steps_per_pass == 1 || level[1].place != level->place) continue;
-    /* As in cpu/pass_path.c. */
+    /* As in cpu/pass_path.c and cuda/resident/resident_path.c. */
     if (level->resident && (level->one_exchange || !level->halves)) continue;
     level->fused_interpolation = true;
     if (level->ghost_layers > plan->radius && level[1].ghost_layers < layers &&

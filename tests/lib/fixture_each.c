@@ -122,7 +122,7 @@ void fixture_each_any_size(const char *options, void (*test)(mg_hierarchy_t *h))
   const char *backend = getenv("FIXTURE_BACKEND"), *spread = "";
   int64_t cells = ranks > 1 ? 30000 : 2000;
   if (backend && strcmp(backend, "cuda") == 0)
-    cells = ranks << 19;
+    cells = ranks * mg_path_cuda_fused.limits.min_cells;
   else if (ranks > 1)
     spread = "--agglomerate-below=0";
   int n = 1;

@@ -15,8 +15,7 @@
 static int levels_with_passes, resident_levels, resident_fv4_levels, fv4_levels, float_fv4_levels,
     levels_with_residuals;
 
-/* A device uses fused sweeps only on large levels: at least 2^19 cells per
- * rank. */
+/* A device uses fused sweeps only on large levels (cuda/fused/fused_path.c). */
 static const char *large_grid(void) {
   return mg_comm_size(mg_comm_world()) == 1 ? "5x3" : "6x2";
 }
