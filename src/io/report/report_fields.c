@@ -171,7 +171,8 @@ static void put_level(mg_sink_t *s, const mg_report_t *r, int l) {
   const mg_level_plan_t *level = &r->plan->level[l];
   LIST(INTEGER, "dim", 3, level->layout.n[i], "cells in x, y and z", DIM);
   INTEGER("boxes", mg_layout_n_boxes(&level->layout), "number of boxes", .low = 1);
-  INTEGER("box_dim", level->layout.box_dim, "cells per side of a box; with `--cells` 0", .high = 1 << 20);
+  INTEGER("box_dim", level->layout.box_dim, "cells per side of a box; with `--cells`, on the narrowest side of any rank",
+          .high = 1 << 20);
   INTEGER("ranks", level->layout.n_ranks, "ranks with cells", RANKS);
   TEXT("backend", mg_place_name(level->place), "backend of the level", PLACES);
   if (r->stats) {
