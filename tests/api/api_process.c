@@ -85,9 +85,10 @@ static bool set_comma(void) {
   char folder[] = "/tmp/api_process.XXXXXX";
   if (setlocale(LC_ALL, "de_DE.UTF-8")) return true;
   if (!mkdtemp(folder)) return false;
-  (void)system(textf("localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1", folder));
+  const bool made =
+      system(textf("localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1", folder)) != -1;
   CHECK_INT(setenv("LOCPATH", folder, 1), 0);
-  const bool set = setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
+  const bool set = made && setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
   CHECK_INT(unsetenv("LOCPATH") + system(textf("rm -rf %s", folder)), 0);
   return set;
 }
