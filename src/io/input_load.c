@@ -143,7 +143,9 @@ static mg_status_t judge(const field_t *f) {
                       ? "a number; this one marks a missing value (netCDF, NumPy)"
                   : f->is_signed ? "finite and at most 1e60 in magnitude"
                   : f->may_be_0  ? "0 or from 1e-60 to 1e60"
-                                 : "from 1e-60 to 1e60");
+                  : f->bad_value == 0 && strncmp(f->name, "beta_", 5) == 0
+                      ? "from 1e-60 to 1e60; 0 is allowed on sides with --boundary=neumann"
+                      : "from 1e-60 to 1e60");
 }
 
 static void check_planes(field_t *f, const mg_slab_t *slab) {
