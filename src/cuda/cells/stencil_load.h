@@ -1,10 +1,103 @@
-/* The 7-point operators away from walls: all loads of one cell are issued together.
- *
- * Most blocks of a large level touch no wall, so their cells need no wall checks. */
+/* What the 7-point operators read at a cell: all loads are issued together. Most blocks of a large
+ * level touch no wall, so their cells need no wall checks. */
 #ifndef MG_CUDA_CELLS_STENCIL_LOAD_H
 #define MG_CUDA_CELLS_STENCIL_LOAD_H
 
 #include "cuda/cuda.h"
+
+static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t *l,
+                                                          const int stride[3], int i, int j,
+                                                          int k) {
+  const mg_patch_t *p = &l->p;
+  const int at[3] = {i, j, k};
+  mg_places7_t s;
+#pragma unroll
+  for (int d = 0; d < 3; d++) {
+    const int inward = stride[d] & l->inward[d];
+    s.wall_low[d] = p->wall[d][0] && at[d] == 0;
+    s.wall_high[d] = p->wall[d][1] && at[d] == p->n[d] - 1;
+    s.low[d] = s.wall_low[d] ? inward : -stride[d];
+    s.high[d] = s.wall_high[d] ? -inward : stride[d];
+  }
+  return s;
+}
+
+/** Offsets in the patch's vectors. */
+static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t *l, int i, int j,
+                                                          int k) {
+  const int stride[3] = {1, (int)l->p.jstride, (int)l->p.kstride};
+  return mg_places7(l, stride, i, j, k);
+}
+
+/** Values of a stencil. All walls have the Dirichlet formula: see walls.h.
+ *  @param order  function of the direction; must not load, which would be a branch */
+template <typename order_t>
+static __device__ __forceinline__ mg_values7_t mg_values7_by(order_t order, const mg_places7_t &s,
+                                                             const mg_real_t *x) {
+  mg_values7_t v;
+  v.c = x[0];
+#pragma unroll
+  for (int d = 0; d < 3; d++) {
+    const mg_real_t low = x[s.low[d]], high = x[s.high[d]];
+    v.low[d] = s.wall_low[d] ? mg_ghost(MG_WALL_DIRICHLET, order(d), v.c, low) : low;
+    v.high[d] = s.wall_high[d] ? mg_ghost(MG_WALL_DIRICHLET, order(d), v.c, high) : high;
+  }
+  return v;
+}
+
+/** Values of a stencil. Thin levels branch, so that others need not choose a formula per direction.
+ *  @tparam may_be_thin  false: the level is not thin, which saves registers */
+template <bool may_be_thin = true>
+static __device__ __forceinline__ mg_values7_t mg_values7(const mg_cuda_patch_t *l,
+                                                          const mg_places7_t &s,
+                                                          const mg_real_t *x) {
+  const int order = l->order;
+  mg_values7_t v = mg_values7_by([order](int) { return order; }, s, x);
+  if (may_be_thin && __builtin_expect(l->thin, false)) {
+#pragma unroll
+    for (int d = 0; d < 3; d++) {
+      const mg_real_t ghost = mg_ghost(MG_WALL_DIRICHLET, 1, v.c, v.c);
+      if (s.wall_low[d] && !l->inward[d]) v.low[d] = ghost;
+      if (s.wall_high[d] && !l->inward[d]) v.high[d] = ghost;
+    }
+  }
+  return v;
+}
+
+/** The same without a branch.
+ *  @param order  in registers */
+static __device__ __forceinline__ mg_values7_t mg_values7(const mg_wall_orders_t &order,
+                                                          const mg_places7_t &s,
+                                                          const mg_real_t *x) {
+  return mg_values7_by([&order](int d) { return order.along[d]; }, s, x);
+}
+
+/** Face weights of a cell; see mg_face_weights. */
+static __device__ __forceinline__ mg_face_weights_t mg_cuda_face_weights(const mg_cuda_patch_t *l,
+                                                                         int i, int j, int k) {
+  mg_real_t wall[3];
+#pragma unroll
+  for (int d = 0; d < 3; d++)
+    wall[d] = mg_wall_weight(l->inward[d] ? 2 : 1);
+  return mg_face_weights(&l->p, wall, i, j, k);
+}
+
+/** A x of the level's operator at one cell. fv4 reads ghosts outside walls from memory.
+ *  @tparam varies  alpha varies in space; a template parameter, so that kernels with constant alpha
+ *                  keep their register count
+ *  @tparam may_be_thin  see mg_values7 */
+template <bool fv4, bool varies = false, bool may_be_thin = true>
+__device__ __forceinline__ mg_real_t mg_apply(const mg_cuda_patch_t *l, const mg_real_t *x, int i,
+                                              int j, int k) {
+  const mg_patch_t *p = &l->p;
+  const ptrdiff_t js = p->jstride, ks = p->kstride, at = i + j * js + k * ks;
+  const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
+                  *bk = p->vec[MG_BETA_K] + at;
+  const mg_real_t a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
+  if (fv4) return mg_apply_fv4(x + at, bi, bj, bk, js, ks, a, l->v.b_h2);
+  const mg_values7_t v = mg_values7<may_be_thin>(l, mg_places7(l, i, j, k), x + at);
+  return mg_apply_values7(v, bi, bj, bk, js, ks, a, l->v.b_h2);
+}
 
 /** Stencil values of a cell, betas of its faces ([i, j, k][low, high]), a alpha and right-hand
  *  side. */

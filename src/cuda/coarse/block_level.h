@@ -128,6 +128,12 @@ struct mg_block_level_t {
 
   __device__ mg_real_t *vec(mg_vector_t x) const { return l->p.vec[x]; }
 
+  /** Orders of the operator's wall formula; those of interpolation are equal (cycle.cu). */
+  __device__ __forceinline__ mg_wall_orders_t orders(void) const {
+    return {
+        {l->inward[0] ? l->order : 1, l->inward[1] ? l->order : 1, l->inward[2] ? l->order : 1}};
+  }
+
   /** Indices of cell number c, i fastest. */
   __device__ int3 cell(int c) const {
     const int q = row.quotient(c), k = column.quotient(q);
@@ -265,7 +271,7 @@ struct mg_block_level_t {
   __device__ __forceinline__ mg_real_t apply(mg_vector_t x, int3 i) const {
     if constexpr (fv4) return mg_apply<true, varies>(l, vec(x), i.x, i.y, i.z);
     const int stride[3] = {1, (int)l->p.jstride, (int)l->p.kstride};
-    const mg_values7_t near = mg_values7(l, places(stride, i), vec(x) + offset(i));
+    const mg_values7_t near = mg_values7(orders(), places(stride, i), vec(x) + offset(i));
     return mg_row_apply(l, mg_row<varies>(l, i.x, i.y, i.z), near);
   }
 

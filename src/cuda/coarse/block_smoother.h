@@ -57,11 +57,12 @@ template <bool colored, bool varies> struct mg_block_smoother_t {
   int now, other;                /**< halves of shared memory: current and previous iterate */
   bool odd_period; /**< neighbors across a period have the same color: a half sweep must read their
                       old values */
+  mg_wall_orders_t order;
 
   /** @param u  values of the pair */
   __device__ __forceinline__ mg_block_smoother_t(const mg_block_level_t &l,
                                                  const mg_block_steps_t &s, mg_real2_t u)
-      : level(l), steps(s), now(0), other(1), odd_period(false) {
+      : level(l), steps(s), now(0), other(1), odd_period(false), order(l.orders()) {
     const mg_block_pair_t pair = level.pair();
     const mg_patch_t *p = &level.l->p;
     for (int d = 0; d < 3; d++)
@@ -89,7 +90,7 @@ template <bool colored, bool varies> struct mg_block_smoother_t {
   }
 
   __device__ __forceinline__ mg_values7_t values(const mg_block_cell_t &c) const {
-    return mg_values7(level.l, c.near, &level.s->value[now][c.place]);
+    return mg_values7(order, c.near, &level.s->value[now][c.place]);
   }
 
   /* With u = 0, A u is 0 exactly, so a zero guess is no special case. */

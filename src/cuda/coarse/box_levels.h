@@ -61,7 +61,8 @@ struct mg_box_level_t : mg_block_level_t {
   }
 
   /** Fill one layer of ghosts of MG_U. */
-  __device__ void fill_layer(const mg_wall_orders_t &order) const {
+  __device__ void fill_layer(void) const {
+    const mg_wall_orders_t order = orders();
     const mg_divisor_t w(row.n + 2), h(column.n + 2);
     const int all = w.n * h.n * (l->p.n[2] + 2);
 #pragma unroll 1
@@ -127,8 +128,7 @@ template <bool colored, bool varies> struct mg_box_levels_t {
   __device__ __forceinline__ mg_real2_t interpolated(int l, bool add) const {
     const mg_box_level_t cells = level(l), coarse = level(l + 1);
     const mg_interpolation_t kind = add ? args->v : args->f;
-    if (kind != MG_INTERPOLATE_P0)
-      coarse.fill_layer(mg_wall_orders(&coarse.l->v, kind == MG_INTERPOLATE_V2 ? 2 : 1));
+    if (kind != MG_INTERPOLATE_P0) coarse.fill_layer();
     const mg_block_pair_t pair = cells.pair();
     const mg_real2_t zero = {0.0, 0.0}, old = add ? cells.load(MG_U, pair) : zero;
     mg_real_t u[2] = {old.x, old.y};

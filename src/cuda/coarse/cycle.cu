@@ -138,14 +138,20 @@ static bool launches_win(const mg_coarse_cycle_job_t *job) {
          mg_cuda_bottom_fits(job->level[job->n_levels - 1].view, job->bottom);
 }
 
+/* Whether interpolation's wall formulas have the orders of the operator's. */
+static bool orders_match(const mg_coarse_cycle_job_t *job) {
+  if (mg_traits_of(job->level[0].view->op)->wall_order == 1)
+    return job->v == MG_INTERPOLATE_P0 && job->f == MG_INTERPOLATE_P1;
+  return job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V2;
+}
+
 /* The kernel for a job whose levels are no cubes, or of fv4; null: none. */
 static kernel_t kernel_for(const mg_coarse_cycle_job_t *job) {
-  const bool v4 = job->f == MG_INTERPOLATE_V4;
+  const bool v4 = job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V4;
   if (!mg_has_path(job->level[0].view->op, MG_PATH_BLOCK)) return nullptr;
-  if (!has_pairs(job))
-    return v4 && job->v == MG_INTERPOLATE_V2 && all_fit(job, cube_fits) ? fv4_kernel_for(job)
-                                                                        : nullptr;
-  return !v4 && all_fit(job, mg_box_fits) && !launches_win(job) ? box_kernel_for(job) : nullptr;
+  if (!has_pairs(job)) return v4 && all_fit(job, cube_fits) ? fv4_kernel_for(job) : nullptr;
+  return orders_match(job) && all_fit(job, mg_box_fits) && !launches_win(job) ? box_kernel_for(job)
+                                                                              : nullptr;
 }
 
 static mg_status_t create(const mg_coarse_cycle_job_t *job, bool paired, mg_coarse_cycle_t *cycle) {
