@@ -17,7 +17,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/common.sh
 . "$top/scripts/common.sh"
 
-quick=no release=no stage_rc=0 group='' python_group=''
+quick=no release=no stage_rc=0 group='' python_group='' later_group=''
 exec </dev/null
 
 case ${1-} in
@@ -63,8 +63,7 @@ end_group() {
 
 end_groups() {
   end_group
-  group=$python_group
-  end_group
+  for group in $python_group $later_group; do end_group; done
 }
 
 # --- counting ------------------------------------------------------------------------------------
@@ -77,15 +76,45 @@ stage() {
   say "stage $name"
   start_group "$log" "$@"
   wait_group
-  stage_rc=$group_rc
+  count_stage "$name" "$group_rc" $((SECONDS - start))
+}
+count_stage() {
+  local log=$work/$1.log
+  stage_rc=$2
   case $stage_rc in
-  0) pass "$name ($((SECONDS - start)) s)" ;;
-  77) skip "$name: $(tail -n 1 "$log")" ;;
+  0) pass "$1 ($3 s)" ;;
+  77) skip "$1: $(tail -n 1 "$log")" ;;
   *)
     tail -n 60 "$log"
-    fail "$name (exit code $stage_rc; full output in ${log#"$top"/})"
+    fail "$1 (exit code $stage_rc; full output in ${log#"$top"/})"
     ;;
   esac
+}
+
+# later NAME...: start the stages, functions of these names, in the background, one after another. Most of their time is
+# compiling: they get the time in which tests leave cores idle, while ranks start and end or a test waits.
+later() {
+  rm -f "$work"/*.result
+  start_group "$work/later.log" run_later "$@"
+  later_group=$group group=
+}
+run_later() {
+  local name start rc
+  renice -n 19 -p "$BASHPID"
+  for name; do
+    start=$SECONDS rc=0
+    ("${name//-/_}") >"$work/$name.log" 2>&1 &
+    wait $! || rc=$?
+    echo "$rc $((SECONDS - start))" >"$work/$name.result"
+  done
+}
+# Wait for a stage that `later` started, and count it.
+stage_of_later() {
+  local rc seconds
+  say "stage $1"
+  while kill -0 -- "-$later_group" 2>/dev/null && [[ ! -s $work/$1.result ]]; do sleep 0.2; done
+  read -r rc seconds <"$work/$1.result" || rc=1 seconds=0
+  count_stage "$1" "$rc" "$seconds"
 }
 
 # make_check FOLDER LIST ARG...: run the tests of LIST, an expression of make, with ARGs of make. Tests of many ranks run
@@ -465,14 +494,13 @@ wait_for_python
 stage python-style python_style
 # shellcheck disable=SC2016 # make variable
 if [[ $quick == yes ]]; then tests='$(QUICK_TESTS)'; else tests='$(ALL_TESTS)'; fi
+[[ $quick == yes ]] || later sanitizer-build races fuzz distcheck
 [[ $built != 0 ]] || harness tests "$work/main" "$tests"
 if [[ $quick == no ]]; then
-  stage sanitizer-build sanitizer_build
+  stage_of_later sanitizer-build
   # Run C tests on the CPU backend only: guard memory has no red zones for ASan and doubles the time.
   [[ $stage_rc != 0 ]] ||
     FIXTURE_BACKEND=cpu harness sanitizer-tests "$work/sanitizers" "${sanitizer_tests//$'\n'/}" "${sanitizer_programs[@]}"
-  stage races races
-  stage fuzz fuzz
-  stage distcheck distcheck
+  for name in races fuzz distcheck; do stage_of_later "$name"; done
 fi
 finished=yes
