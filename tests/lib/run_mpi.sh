@@ -17,7 +17,7 @@
 #   each_device            print the values of --device that work: cpu, and cuda if present
 #
 # Reads HPGMG_FV (the program), HPGMG_WITH_MPI (no: built without MPI), MPIEXEC (the launcher) and
-# HPGMG_FV_VALGRIND (the program without AVX-512; empty without valgrind).
+# HPGMG_FV_VALGRIND (the program, without AVX-512; empty without valgrind).
 
 # Settings of Open MPI 4, and of 5 (PRTE): allow root and more ranks than cores, do not use ptrace for
 # shared-memory copies, and let waiting ranks yield.
