@@ -13,7 +13,7 @@
 #define MG_CUDA_FUSED_INPUT_H
 
 #include "cuda/cells/interpolate.h"
-#include "cuda/fused/squares.h"
+#include "cuda/fused/columns.h"
 
 namespace mg_fused {
 /* Step from a column outside a wall of direction d to the next one inward: 1 or -1; 0 inside. */
@@ -96,8 +96,7 @@ __device__ __forceinline__ void interpolate_k(mg_real_t *shared, const job_t &jo
 /* A thread's cells, a pair or a square, as children along i and j: `row`, the offset of the lowest
  * of 3 x 3 values of MIDDLE for each row. */
 template <typename S> struct children_t {
-  static constexpr int ROWS = S::SQUARES ? 2 : 1;
-  int row[ROWS], side[ROWS];
+  int row[S::PAIRS], side[S::PAIRS];
   bool alone[2]; /* whether a cell of a row is the only child of its coarse one */
 
   /* i, j: the first cell. */
@@ -107,7 +106,7 @@ template <typename S> struct children_t {
     alone[0] = low.side == 0;
     alone[1] = child_in_row<S>(job, 0, i + 1).side == 0;
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) {
+    for (int r = 0; r < S::PAIRS; r++) {
       const mg_child_t child = child_in_row<S>(job, 1, j + r);
       row[r] = (child.parent - 1 - t.source[1]) * stride + low.parent - 1 - t.source[0];
       side[r] = child.side;
@@ -138,9 +137,9 @@ __device__ __forceinline__ void interpolate_ji(const mg_real_t *near, int stride
 template <typename S, mg_interpolation_t kind>
 __device__ __forceinline__ void interpolate_rows(const mg_real_t *middle, int stride,
                                                  const children_t<S> &c,
-                                                 mg_real_t value[children_t<S>::ROWS][2]) {
+                                                 mg_real_t value[S::PAIRS][2]) {
 #pragma unroll
-  for (int r = 0; r < children_t<S>::ROWS; r++)
+  for (int r = 0; r < S::PAIRS; r++)
     interpolate_ji<S, kind>(middle + c.row[r], stride, c.side[r], c.alone, value[r]);
 }
 
@@ -150,15 +149,9 @@ template <typename S>
 __device__ __forceinline__ void interpolate_cells(const mg_real_t *shared, const job_t &job,
                                                   const children_t<S> &children, columns_t<S> &at,
                                                   int q, int x) {
-  constexpr int rows = children_t<S>::ROWS;
-  mg_real_t *first;
-  if constexpr (S::SQUARES)
-    first = at_byte(at.at, x);
-  else
-    first = at_byte(at.pair, x);
   const mg_real_t *const middle = shared + S::MIDDLE + (q & 1) * S::MIDDLE_PLANE;
   const int stride = source_shape<S>(job).middle_stride;
-  mg_real_t value[rows][2];
+  mg_real_t value[S::PAIRS][2];
   if (job.interpolation == MG_INTERPOLATE_V2)
     interpolate_rows<S, MG_INTERPOLATE_V2>(middle, stride, children, value);
   else if (job.interpolation == MG_INTERPOLATE_P1)
@@ -166,8 +159,8 @@ __device__ __forceinline__ void interpolate_cells(const mg_real_t *shared, const
   else
     interpolate_rows<S, MG_INTERPOLATE_P0>(middle, stride, children, value);
 #pragma unroll
-  for (int r = 0; r < rows; r++) {
-    mg_real_t old[2], *const cells = first + S::X + r * WIDTH;
+  for (int r = 0; r < S::PAIRS; r++) {
+    mg_real_t old[2], *const cells = at_byte(at.at, x) + S::X + r * WIDTH;
     if (job.has_x) {
       load_pair(cells, old);
       value[r][0] = old[0] + value[r][0];

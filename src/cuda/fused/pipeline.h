@@ -121,9 +121,10 @@ struct shape_t {
   /* Number of pipeline stages: in stage q the last of them computes plane q - DEPTH. MARGIN: rows
    * at each side that are not written. */
   static constexpr int DEPTH = STEPS + (USE != RESIDUAL_UNUSED), MARGIN = margin_of(STEPS, USE);
-  /* Cells of a thread in a plane: a pair, or a square (fused/columns.h, fused/squares.h). */
+  /* Cells of a thread in a plane: a pair, or a square of two pairs (fused/cells.h). */
   static constexpr bool SQUARES = sizeof(mg_real_t) == sizeof(float);
-  static constexpr int PLANE = WIDTH * ROWS, THREADS = PLANE / (SQUARES ? 4 : 2),
+  static constexpr int PAIRS = SQUARES ? 2 : 1;
+  static constexpr int PLANE = WIDTH * ROWS, THREADS = PLANE / (2 * PAIRS),
                        PLANE_BYTES = PLANE * (int)sizeof(mg_real_t);
   static constexpr int BLOCKS = MAX_ROWS / ROWS; /* per SM */
   static constexpr int OUT_J = ROWS - 2 * MARGIN;
@@ -179,24 +180,17 @@ template <typename S> __device__ __forceinline__ void next(int *plane, int n) {
 }
 
 /* Move values of one plane to the next one behind. */
-template <int N> __device__ __forceinline__ void shift(mg_real_t (&v)[N][2]) {
+template <int N, int ROWS> __device__ __forceinline__ void shift(mg_real_t (&v)[N][ROWS][2]) {
 #pragma unroll
-  for (int n = N - 1; n > 0; n--) {
-    v[n][0] = v[n - 1][0];
-    v[n][1] = v[n - 1][1];
-  }
+  for (int n = N - 1; n > 0; n--)
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+      v[n][r][0] = v[n - 1][r][0], v[n][r][1] = v[n - 1][r][1];
 }
 template <int N> __device__ __forceinline__ void shift(int (&v)[N]) {
 #pragma unroll
   for (int n = N - 1; n > 0; n--)
     v[n] = v[n - 1];
-}
-template <int N> __device__ __forceinline__ void shift(mg_real_t (&v)[N][2][2]) {
-#pragma unroll
-  for (int n = N - 1; n > 0; n--)
-#pragma unroll
-    for (int r = 0; r < 2; r++)
-      v[n][r][0] = v[n - 1][r][0], v[n][r][1] = v[n - 1][r][1];
 }
 
 /* Pairs of cells in shared or global memory. */

@@ -31,9 +31,10 @@
  * 4 more. Elsewhere tiles read ghosts, of which a level has one layer per step, and one for the
  * residual.
  *
- * A thread has two double cells of a row, one of each color (fused/columns.h), or two rows of
- * two float cells (fused/squares.h). A colored step changes half of them. They are the same ones
- * in all steps of a stage, because both colors and planes alternate from step to step.
+ * A thread has two double cells of a row, one of each color, or two rows of two float cells
+ * (fused/cells.h). A colored step changes half of them. They are the same ones in all steps of a
+ * stage, because both colors and planes alternate from step to step. The steps are written once for
+ * both (fused/columns.h).
  *
  * Results are bit-identical to those of single steps: same formulas, same order. Bytes per cell and
  * pass: 48; 56 if Chebyshev reads or writes a second iterate; 8 more if alpha varies; 1 more for a
