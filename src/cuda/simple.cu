@@ -9,6 +9,7 @@
  *
  * Memory, streams, copies and set-up are those of the tuned backend: runtime/device.cu,
  * steps/copy.cu, steps/setup.cu, steps/restrict.cu (faces). */
+#include "cuda/reduction.h"
 #include "cuda/runtime/peer_link.h"
 #include "formulas/transfer.h"
 

@@ -13,6 +13,7 @@
 #include "cuda/cells/interpolate.h"
 #include "cuda/cells/stencil_load.h"
 #include "cuda/cells/wall_value.h"
+#include "cuda/reduction.h"
 
 /* 1024 threads are slower. */
 enum { MG_BLOCK_MAX_THREADS = 512, MG_BLOCK_MAX_CELLS = 4096 };

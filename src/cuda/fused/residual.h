@@ -3,6 +3,7 @@
 #define MG_CUDA_FUSED_RESIDUAL_H
 
 #include "cuda/fused/cells.h"
+#include "cuda/reduction.h"
 
 namespace mg_fused {
 /* Reduction of a thread's residuals: means over coarse cells, or the maximum. */

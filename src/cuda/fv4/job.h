@@ -2,7 +2,7 @@
 #ifndef MG_CUDA_FV4_JOB_H
 #define MG_CUDA_FV4_JOB_H
 
-#include "cuda/cuda.h"
+#include "cuda/reduction.h"
 
 enum mg_fv4_operation_t {
   MG_FV4_COLORED, /**< step on the cells of a color */

@@ -7,6 +7,7 @@
  * residuals of a column, two planes at a time. */
 #include "cuda/cells/interpolate.h"
 #include "cuda/cells/stencil_load.h"
+#include "cuda/reduction.h"
 #include "formulas/precision.h"
 #include <algorithm>
 

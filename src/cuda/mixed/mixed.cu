@@ -2,6 +2,7 @@
  *
  * Bytes per cell: lower 12, raise 20, residual 44. One thread per cell, in blocks of 32 x 8. */
 #include "cuda/cells/stencil_load.h"
+#include "cuda/reduction.h"
 #include "formulas/precision.h"
 
 static const dim3 block_shape(32, 8, 1);

@@ -21,6 +21,7 @@
  * The smooth is in place or from zero and reads no ghosts. The first iterate of the halo is read
  * from memory: a block stores its result only after its neighbors have sent their first step, and
  * so have read. Results are bit-identical to those of single steps. */
+#include "cuda/reduction.h"
 #include "cuda/resident/fv4_wide.h"
 #include "cuda/runtime/dependent_launch.h"
 

@@ -10,6 +10,7 @@
 #ifndef MG_CUDA_RESIDENT_FV4_WIDE_H
 #define MG_CUDA_RESIDENT_FV4_WIDE_H
 
+#include "cuda/reduction.h"
 #include "cuda/resident/fv4_halo.h"
 #include "cuda/runtime/dependent_launch.h"
 

@@ -10,6 +10,7 @@
 #ifndef MG_CUDA_RESIDENT_TRANSFER_H
 #define MG_CUDA_RESIDENT_TRANSFER_H
 
+#include "cuda/reduction.h"
 #include "cuda/resident/cells.h"
 
 namespace mg_resident {

@@ -2,7 +2,7 @@
 #ifndef MG_CUDA_STEPS_REDUCE_H
 #define MG_CUDA_STEPS_REDUCE_H
 
-#include "cuda/cuda.h"
+#include "cuda/reduction.h"
 
 /* Maxima: blocks of 32 threads along i, 8 along the rows. Threads load pairs of cells if these
  * are aligned. A thread strides through the patch and loads its cells of `rows` rows before it

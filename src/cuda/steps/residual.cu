@@ -5,6 +5,7 @@
  * restriction, a thread computes the four children of a coarse cell that share an i; the
  * neighbor's four arrive by shuffles. The kernels of fv4 are in fv4/. */
 #include "cuda/cells/stencil_load.h"
+#include "cuda/reduction.h"
 #include "cuda/runtime/dependent_launch.h"
 
 static const dim3 block_shape(32, 8, 1);

@@ -1,6 +1,6 @@
 /* Coefficients, right-hand side and diagonal. Runs once, so simplicity comes first: one thread
  * per cell. */
-#include "cuda/cuda.h"
+#include "cuda/reduction.h"
 extern "C" {
 #include "formulas/coefficients.h"
 #include "formulas/gershgorin.h"
