@@ -83,17 +83,16 @@ static __device__ __forceinline__ mg_face_weights_t mg_cuda_face_weights(const m
 }
 
 /** A x of the level's operator at one cell. fv4 reads ghosts outside walls from memory.
- *  @tparam varies  alpha varies in space; a template parameter, so that kernels with constant alpha
- *                  keep their register count
+ *  @tparam varies  false: alpha does not vary, which saves registers
  *  @tparam may_be_thin  see mg_values7 */
-template <bool fv4, bool varies = false, bool may_be_thin = true>
+template <bool fv4, bool varies = true, bool may_be_thin = true>
 __device__ __forceinline__ mg_real_t mg_apply(const mg_cuda_patch_t *l, const mg_real_t *x, int i,
                                               int j, int k) {
   const mg_patch_t *p = &l->p;
   const ptrdiff_t js = p->jstride, ks = p->kstride, at = i + j * js + k * ks;
   const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                   *bk = p->vec[MG_BETA_K] + at;
-  const mg_real_t a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
+  const mg_real_t a = varies ? mg_a_at(&l->v, p, at) : MG_REAL(l->v.a);
   if (fv4) return mg_apply_fv4(x + at, bi, bj, bk, js, ks, a, l->v.b_h2);
   const mg_values7_t v = mg_values7<may_be_thin>(l, mg_places7(l, i, j, k), x + at);
   return mg_apply_values7(v, bi, bj, bk, js, ks, a, l->v.b_h2);
@@ -123,8 +122,9 @@ static __device__ __forceinline__ bool mg_clear_of_walls(const mg_patch_t &p, co
  *
  *  Blocks traverse a level plane by plane. Data that the next plane does not reuse is loaded with
  *  streaming loads (__ldcs), which leaves the L2 to the rest.
+ *  @tparam varies  false: alpha does not vary, which saves registers
  *  @param f  right-hand side vector; < 0: zero */
-template <bool varies>
+template <bool varies = true>
 static __device__ __forceinline__ mg_stencil_values_t mg_stencil_load(const mg_cuda_patch_t *l,
                                                                       const mg_real_t *x,
                                                                       mg_vector_t f, ptrdiff_t at) {
@@ -135,7 +135,6 @@ static __device__ __forceinline__ mg_stencil_values_t mg_stencil_load(const mg_c
   x += at;
   mg_stencil_values_t near;
   near.x.c = x[0];
-  near.a = varies ? __ldcs(p->vec[MG_ALPHA] + at) : l->v.a;
   near.f = f < 0 ? MG_REAL(0.0) : __ldcs(p->vec[f] + at);
   near.x.low[0] = x[-1];
   near.x.high[0] = x[1];
@@ -149,6 +148,7 @@ static __device__ __forceinline__ mg_stencil_values_t mg_stencil_load(const mg_c
   near.beta[1][1] = bj[js];
   near.beta[2][0] = __ldcs(bk);
   near.beta[2][1] = bk[ks];
+  near.a = varies && l->v.alpha_varies ? __ldcs(p->vec[MG_ALPHA] + at) : MG_REAL(l->v.a);
   return near;
 }
 
@@ -158,13 +158,14 @@ struct mg_row_t {
   mg_real_t beta[3][2], a;
 };
 
-template <bool varies>
+/** @tparam varies  false: alpha does not vary, which saves registers */
+template <bool varies = true>
 static __device__ __forceinline__ mg_row_t mg_row(const mg_cuda_patch_t *l, int i, int j, int k) {
   const mg_patch_t *p = &l->p;
   const ptrdiff_t js = p->jstride, ks = p->kstride, at = i + j * js + k * ks;
   const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                   *bk = p->vec[MG_BETA_K] + at;
-  const mg_real_t a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
+  const mg_real_t a = varies ? mg_a_at(&l->v, p, at) : MG_REAL(l->v.a);
   return {{{bi[0], bi[1]}, {bj[0], bj[js]}, {bk[0], bk[ks]}}, a};
 }
 

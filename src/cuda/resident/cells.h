@@ -22,7 +22,8 @@
 #include "cuda/runtime/dependent_launch.h"
 
 namespace mg_resident {
-/** @tparam ROWS  rows per thread */
+/** @tparam VARIES  false: alpha does not vary, which saves registers
+ *  @tparam ROWS    rows per thread */
 template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
   static constexpr bool COLORED = COLORED_;
   static constexpr int ROWS = ROWS_;

@@ -35,15 +35,15 @@ struct shared_t {
 };
 
 /* The block as seen by one thread. All threads call every function. */
-template <bool COLORED, bool VARIES> struct thread_t {
+template <bool COLORED> struct thread_t {
   static constexpr int JS = TILE_JS, KS = TILE_KS;
   static constexpr int WORDS = COLORED ? 1 : 2; /* that a thread receives in a step, at most */
 
   const job_t &job;
   shared_t &shared;
-  mg_fv4_cell_t<VARIES> cell; /* i, j, k: in the level */
-  int local;                  /* of the cell in the tile */
-  int phase;                  /* 0: the first step updates the cell */
+  mg_fv4_cell_t<> cell; /* i, j, k: in the level */
+  int local;            /* of the cell in the tile */
+  int phase;            /* 0: the first step updates the cell */
   int word;
   bool at_side; /* other blocks may need the cell */
   bool walls;   /* the tile is at a wall */
@@ -203,19 +203,18 @@ template <typename T> __device__ __forceinline__ void smooth_tile(T &thread, con
   store_last_number(job, first);
 }
 
-template <bool COLORED, bool VARIES>
+template <bool COLORED>
 __global__ void __launch_bounds__(MG_RESIDENT_MAX_THREADS, 1)
     resident_fv4(const MG_GRID_CONSTANT job_t job) {
   __shared__ shared_t shared;
-  thread_t<COLORED, VARIES> thread(job, shared);
+  thread_t<COLORED> thread(job, shared);
   smooth_tile(thread, job);
 }
 
-template <bool VARIES>
 __global__ void __launch_bounds__(WIDE_THREADS, 1)
     resident_fv4_wide(const MG_GRID_CONSTANT job_t job) {
   extern __shared__ double wide_memory[];
-  wide_t<VARIES> thread(job, *(wide_shared_t *)wide_memory);
+  wide_t thread(job, *(wide_shared_t *)wide_memory);
   smooth_tile(thread, job);
 }
 
@@ -227,9 +226,7 @@ bool is_wide(const mg_view_t *v) {
 }
 
 kernel_t *kernel_of(const mg_view_t *v, bool colored) {
-  if (is_wide(v)) return v->alpha_varies ? resident_fv4_wide<true> : resident_fv4_wide<false>;
-  if (colored) return v->alpha_varies ? resident_fv4<true, true> : resident_fv4<true, false>;
-  return v->alpha_varies ? resident_fv4<false, true> : resident_fv4<false, false>;
+  return is_wide(v) ? resident_fv4_wide : colored ? resident_fv4<true> : resident_fv4<false>;
 }
 
 bool choose_tiles(const mg_view_t *v, mg_fv4_tiles_t *tiles) {

@@ -39,7 +39,7 @@ static_assert(MG_RESIDENT_MAX_BLOCKS * WIDE_CELLS / 2 * WIDE_THREADS <= MAX_WORD
               "cells exceed the mailboxes"); /* adjacent cells share a word */
 
 /** The block as seen by one thread. All threads call every function. */
-template <bool VARIES> struct wide_t {
+struct wide_t {
   const job_t &job;
   wide_shared_t &shared;
   tile_t tile;
@@ -72,7 +72,7 @@ template <bool VARIES> struct wide_t {
 #pragma unroll
     for (int c = 0; c < WIDE_CELLS; c++) {
       dinv[c] = job.l.p.vec[MG_DINV][offset(c)] * job.c2[0];
-      a[c] = VARIES ? job.l.p.vec[MG_ALPHA][offset(c)] : MG_REAL(job.l.v.a);
+      a[c] = mg_a_at(&job.l.v, &job.l.p, offset(c));
     }
   }
 
@@ -241,7 +241,7 @@ template <bool VARIES> struct wide_t {
 #pragma unroll 1
     for (int c = 0; c < WIDE_CELLS; c++) {
       mg_real_t x;
-      const mg_real_t alpha = VARIES ? job.l.p.vec[MG_ALPHA][offset(c)] : a[0],
+      const mg_real_t alpha = mg_a_at(&job.l.v, &job.l.p, offset(c)),
                       r = job.l.p.vec[MG_F][offset(c)] - apply(c, alpha, &x);
       shared.residual[i + WIDE_SIDE * (j + WIDE_SIDE * (k + c))] = r;
       bits = max(bits, mg_max_bits(r));

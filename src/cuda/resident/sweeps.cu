@@ -95,19 +95,15 @@ __global__ void __launch_bounds__(MG_RESIDENT_WIDE_THREADS, 1)
 
 typedef void kernel_t(job_t);
 
-template <bool COLORED, bool VARIES> kernel_t *kernel_of_rows(int rows) {
-  return rows == 1 ? resident_smooth<COLORED, VARIES, 1> : resident_smooth<COLORED, VARIES, 2>;
+/* With one row per thread, there are registers for an alpha that may vary. */
+template <bool VARIES> kernel_t *kernel_of(bool colored, int rows) {
+  if (rows == MG_RESIDENT_WIDE_ROWS) return resident_wide<VARIES>;
+  if (rows == 1) return colored ? resident_smooth<true, true, 1> : resident_smooth<false, true, 1>;
+  return colored ? resident_smooth<true, VARIES, 2> : resident_smooth<false, VARIES, 2>;
 }
 
-kernel_t *wide_kernel_of(const mg_view_t *v) {
-  return v->alpha_varies ? resident_wide<true> : resident_wide<false>;
-}
-
-kernel_t *kernel_of(const mg_view_t *v, const mg_step_t *step, int rows) {
-  if (rows == MG_RESIDENT_WIDE_ROWS) return wide_kernel_of(v);
-  if (step->colored)
-    return v->alpha_varies ? kernel_of_rows<true, true>(rows) : kernel_of_rows<true, false>(rows);
-  return v->alpha_varies ? kernel_of_rows<false, true>(rows) : kernel_of_rows<false, false>(rows);
+kernel_t *kernel_of(const mg_view_t *v, bool colored, int rows) {
+  return v->alpha_varies ? kernel_of<true>(colored, rows) : kernel_of<false>(colored, rows);
 }
 
 bool choose_tiles(const mg_view_t *v, mg_resident_tiles_t *tiles) {
@@ -122,7 +118,8 @@ size_t shared_bytes(const mg_resident_tiles_t *tiles) {
 /* Whether the GPU has the shared memory of the kernel. */
 bool allow_shared(const mg_view_t *v, const mg_resident_tiles_t *tiles) {
   return !mg_resident_tiles_are_wide(tiles) ||
-         mg_cuda_allows_shared((const void *)wide_kernel_of(v), shared_bytes(tiles));
+         mg_cuda_allows_shared((const void *)kernel_of(v, true, MG_RESIDENT_WIDE_ROWS),
+                               shared_bytes(tiles));
 }
 
 job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
@@ -161,7 +158,7 @@ mg_status_t mg_cuda_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
   if (!choose_tiles(v, &job.tiles) ||
       (mg_resident_tiles_are_wide(&job.tiles) && !sweep->step->colored))
     return mg_error(MG_ERR_INTERNAL, "no tiles for a resident smooth");
-  mg_cuda_launch_dependent_shared(kernel_of(v, sweep->step, job.tiles.rows_per_thread),
+  mg_cuda_launch_dependent_shared(kernel_of(v, sweep->step->colored, job.tiles.rows_per_thread),
                                   dim3((unsigned)mg_resident_blocks(&job.tiles)),
                                   dim3((unsigned)mg_resident_threads(&job.tiles)),
                                   shared_bytes(&job.tiles), job);

@@ -25,23 +25,22 @@ static __device__ __forceinline__ bool clear(const mg_patch_t &p, int rows, int 
 }
 
 /** Residual away from walls. */
-template <bool varies>
 static __device__ __forceinline__ mg_real_t residual_near(const mg_cuda_patch_t *l, mg_vector_t x,
                                                           mg_vector_t f, ptrdiff_t at) {
-  const mg_stencil_values_t near = mg_stencil_load<varies>(l, l->p.vec[x], f, at);
+  const mg_stencil_values_t near = mg_stencil_load(l, l->p.vec[x], f, at);
   const mg_real_t ax = mg_stencil_apply(l, near);
   return f < 0 ? ax : near.f - ax;
 }
 
 /** Residual at any cell. */
-template <bool varies, bool may_be_thin>
+template <bool may_be_thin>
 static __device__ __forceinline__ mg_real_t residual_at(const mg_cuda_patch_t *l, mg_vector_t x,
                                                         mg_vector_t f, int i, int j, int k) {
-  const mg_real_t ax = mg_apply<false, varies, may_be_thin>(l, l->p.vec[x], i, j, k);
+  const mg_real_t ax = mg_apply<false, true, may_be_thin>(l, l->p.vec[x], i, j, k);
   return f < 0 ? ax : l->p.vec[f][i + j * l->p.jstride + k * l->p.kstride] - ax;
 }
 
-template <int planes, bool varies>
+template <int planes>
 static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
     residual(mg_cuda_patch_t l, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
   mg_cuda_wait_dependency();
@@ -52,7 +51,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
     mg_real_t value[planes];
 #pragma unroll
     for (int q = 0; q < planes; q++)
-      value[q] = residual_near<varies>(&l, x, f, at + q * ks);
+      value[q] = residual_near(&l, x, f, at + q * ks);
 #pragma unroll
     for (int q = 0; q < planes; q++)
       l.p.vec[dst][at + q * ks] = value[q];
@@ -60,15 +59,14 @@ static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
   }
   for (int q = 0; q < planes; q++)
     if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-      l.p.vec[dst][at + q * ks] = residual_at<varies, planes == 1>(&l, x, f, i, j, k + q);
+      l.p.vec[dst][at + q * ks] = residual_at<planes == 1>(&l, x, f, i, j, k + q);
 }
 
 template <int planes>
 static void launch_residual(const mg_cuda_patch_t &l, mg_vector_t dst, mg_vector_t x,
                             mg_vector_t f) {
   const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
-  const auto kernel = l.v.alpha_varies ? residual<planes, true> : residual<planes, false>;
-  mg_cuda_launch_dependent(kernel, grid, block_shape, l, dst, x, f);
+  mg_cuda_launch_dependent(residual<planes>, grid, block_shape, l, dst, x, f);
 }
 
 mg_status_t mg_cuda_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
@@ -86,8 +84,8 @@ mg_status_t mg_cuda_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x,
 
 /* With one cell per thread, the reduction at the end of a block limits speed. Several cells per
  * thread mean fewer reductions. */
-template <int planes, bool varies>
-static __global__ void __launch_bounds__(256, BLOCKS(varies ? 6 : 8, planes))
+template <int planes>
+static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
     residual_norm(mg_cuda_patch_t l, mg_vector_t x, mg_vector_t f, unsigned long long *maximum) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
@@ -97,12 +95,11 @@ static __global__ void __launch_bounds__(256, BLOCKS(varies ? 6 : 8, planes))
     const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
 #pragma unroll
     for (int q = 0; q < planes; q++)
-      largest = max(largest, mg_max_bits(residual_near<varies>(&l, x, f, at + q * l.p.kstride)));
+      largest = max(largest, mg_max_bits(residual_near(&l, x, f, at + q * l.p.kstride)));
   } else {
     for (int q = 0; q < planes; q++)
       if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-        largest =
-            max(largest, mg_max_bits(residual_at<varies, planes == 1>(&l, x, f, i, j, k + q)));
+        largest = max(largest, mg_max_bits(residual_at<planes == 1>(&l, x, f, i, j, k + q)));
   }
   mg_max_add(largest, known, maximum);
 }
@@ -110,8 +107,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(varies ? 6 : 8, planes))
 template <int planes>
 static void launch_norm(const mg_cuda_patch_t &l, mg_vector_t x, mg_vector_t f) {
   const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
-  const auto kernel = l.v.alpha_varies ? residual_norm<planes, true> : residual_norm<planes, false>;
-  kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
+  residual_norm<planes><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
 }
 
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm) {
@@ -143,7 +139,6 @@ static __device__ __forceinline__ void restrict_pairs(const mg_cuda_patch_t &l,
     *mg_cell(&coarse, dst, i / 2, J, K) = mg_mean8(pair[0][0], pair[0][1], pair[1][0], pair[1][1]);
 }
 
-template <bool varies>
 static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(2, 256))
     residual_restrict(mg_cuda_patch_t l, mg_vector_t x, mg_vector_t f, mg_patch_t coarse,
                       mg_vector_t dst) {
@@ -154,7 +149,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(2, 256))
   mg_row_t row[2][2] = {};
 #pragma unroll
   for (int c = 0; c < 4; c++)
-    if (inside) row[c / 2][c % 2] = mg_row<varies>(&l, i, 2 * J + c % 2, 2 * K + c / 2);
+    if (inside) row[c / 2][c % 2] = mg_row(&l, i, 2 * J + c % 2, 2 * K + c / 2);
   mg_cuda_wait_dependency();
 #pragma unroll
   for (int c = 0; c < 4; c++) {
@@ -169,7 +164,6 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(2, 256))
 }
 
 /* residual_restrict for large levels. */
-template <bool varies>
 static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
     residual_restrict_large(mg_cuda_patch_t l, mg_vector_t x, mg_vector_t f, mg_patch_t coarse,
                             mg_vector_t dst) {
@@ -183,13 +177,12 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
     for (int dk = 0; dk < 2; dk++)
 #pragma unroll
       for (int dj = 0; dj < 2; dj++)
-        pair[dk][dj] = residual_near<varies>(&l, x, f, at + dj * l.p.jstride + dk * l.p.kstride);
+        pair[dk][dj] = residual_near(&l, x, f, at + dj * l.p.jstride + dk * l.p.kstride);
   } else {
     const bool inside = i < l.p.n[0] && j < l.p.n[1];
     for (int dk = 0; dk < 2; dk++)
       for (int dj = 0; dj < 2; dj++)
-        pair[dk][dj] =
-            inside ? residual_at<varies, false>(&l, x, f, i, j + dj, k + dk) : MG_REAL(0.0);
+        pair[dk][dj] = inside ? residual_at<false>(&l, x, f, i, j + dj, k + dk) : MG_REAL(0.0);
   }
   restrict_pairs(l, pair, i, J, K, coarse, dst);
 }
@@ -202,13 +195,10 @@ mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_v
     const mg_cuda_patch_t l = mg_cuda_patch(fine, q);
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(l.p.n[0], c.n[1], c.n[2], block_shape);
-    const auto large =
-        fine->alpha_varies ? residual_restrict_large<true> : residual_restrict_large<false>;
-    const auto kernel = fine->alpha_varies ? residual_restrict<true> : residual_restrict<false>;
     if (mg_is_large(l))
-      large<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, c, dst);
+      residual_restrict_large<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, c, dst);
     else
-      mg_cuda_launch_dependent(kernel, grid, block_shape, l, x, f, c, dst);
+      mg_cuda_launch_dependent(residual_restrict, grid, block_shape, l, x, f, c, dst);
     MG_CUDA_LAUNCHED("residual_restrict");
   }
   return MG_OK;

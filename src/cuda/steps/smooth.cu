@@ -31,37 +31,28 @@
 static const dim3 block_shape(32, 8, 1);
 
 /** 1 / diagonal: stored if it is l1-scaled or the operator is fv4, otherwise computed. */
-template <bool stored, bool varies>
-static __device__ __forceinline__ mg_real_t dinv_of(const mg_cuda_patch_t *l, int i, int j, int k) {
+static __device__ __forceinline__ mg_real_t dinv_of(const mg_cuda_patch_t *l, bool stored, int i,
+                                                    int j, int k) {
   const mg_patch_t *p = &l->p;
   const ptrdiff_t js = p->jstride, ks = p->kstride, at = i + j * js + k * ks;
   if (stored) return p->vec[MG_DINV][at];
-  const mg_real_t a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
-  return MG_REAL(1.0) / mg_diagonal_7(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at,
-                                      p->vec[MG_BETA_K] + at, js, ks,
-                                      mg_cuda_face_weights(l, i, j, k), a, l->v.b_h2);
+  return MG_REAL(1.0) /
+         mg_diagonal_7(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at, p->vec[MG_BETA_K] + at, js,
+                       ks, mg_cuda_face_weights(l, i, j, k), mg_a_at(&l->v, p, at), l->v.b_h2);
 }
 
-/** Update of a cell of the color, in place; 7-point operators. */
-template <bool varies, bool may_be_thin = true>
-static __device__ __forceinline__ void relax_cell(const mg_cuda_patch_t *l, const mg_update_t &u,
-                                                  int i, int j, int k) {
-  mg_real_t *x = l->p.vec[u.x];
-  const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
-  x[at] = mg_relax(x[at], mg_apply<false, varies, may_be_thin>(l, x, i, j, k), l->p.vec[MG_F][at],
-                   dinv_of<false, varies>(l, i, j, k), u.c2);
-}
-
-/** Update of a cell of a 7-point operator in a step on all cells. */
-template <bool stored, bool varies, bool may_be_thin = true>
+/** Update of a cell of a 7-point operator, in a step on all cells or, in place, on its color. */
+template <bool may_be_thin = true>
 static __device__ __forceinline__ void update_cell(const mg_cuda_patch_t *l, const mg_update_t &u,
-                                                   int i, int j, int k) {
+                                                   bool stored, int i, int j, int k) {
+  const bool colored = u.form == MG_UPDATE_COLORED;
   const mg_real_t *x = l->p.vec[u.x];
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
-  const mg_real_t previous = u.previous < 0 ? MG_REAL(0.0) : l->p.vec[u.previous][at];
+  const mg_real_t previous = colored || u.previous < 0 ? MG_REAL(0.0) : l->p.vec[u.previous][at],
+                  ax = mg_apply<false, true, may_be_thin>(l, x, i, j, k), f = l->p.vec[MG_F][at],
+                  d = dinv_of(l, stored, i, j, k);
   l->p.vec[u.dst][at] =
-      mg_update(x[at], previous, mg_apply<false, varies, may_be_thin>(l, x, i, j, k),
-                l->p.vec[MG_F][at], dinv_of<stored, varies>(l, i, j, k), u.c1, u.c2);
+      colored ? mg_relax(x[at], ax, f, d, u.c2) : mg_update(x[at], previous, ax, f, d, u.c1, u.c2);
 }
 
 /* Cells per thread along k on large levels. */
@@ -81,9 +72,8 @@ static __device__ __forceinline__ bool clear(const mg_patch_t &p, int width, int
 /* In place: a thread updates the cell of the color in a pair. It reads the other color, which no
  * thread writes. All but the values of x and f is loaded or computed while the previous sweep
  * runs. */
-template <bool varies>
 static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
-    colored_7(mg_cuda_patch_t l, mg_update_t u) {
+    colored_7(mg_cuda_patch_t l, mg_update_t u, bool) {
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z);
   const int phase = (mg_parity(&l.p, 0, j, k) ^ u.color) & 1;
@@ -92,7 +82,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
     mg_cuda_wait_dependency(); /* a level of one cell has none of the other color */
     return;
   }
-  const mg_row_t row = mg_row<varies>(&l, i, j, k);
+  const mg_row_t row = mg_row(&l, i, j, k);
   mg_real_t d = MG_REAL(u.c2) * mg_row_dinv<false>(&l, row, i, j, k); /* off the path from x to x */
   mg_real_t *x = mg_cell(&l.p, u.x, i, j, k);
   const mg_real_t *f = mg_cell(&l.p, MG_F, i, j, k);
@@ -106,9 +96,9 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
 }
 
 /* colored_7 for large levels: several cells per thread, stacked in k. */
-template <int planes, bool varies>
+template <int planes>
 static __global__ void __launch_bounds__(256, BLOCKS(planes))
-    colored_7_planes(mg_cuda_patch_t l, mg_update_t u) {
+    colored_7_planes(mg_cuda_patch_t l, mg_update_t u, bool stored) {
   const int pair = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
@@ -118,9 +108,9 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
     mg_real_t value[planes];
 #pragma unroll
     for (int q = 0; q < planes; q++) {
-      const mg_stencil_values_t near = mg_stencil_load<varies>(
-          &l, l.p.vec[u.x], MG_F,
-          2 * pair + (phase ^ (q & 1)) + j * l.p.jstride + (k + q) * l.p.kstride);
+      const mg_stencil_values_t near =
+          mg_stencil_load(&l, l.p.vec[u.x], MG_F,
+                          2 * pair + (phase ^ (q & 1)) + j * l.p.jstride + (k + q) * l.p.kstride);
       const mg_real_t ax = mg_stencil_apply(&l, near);
       value[q] = mg_relax(near.x.c, ax, near.f, mg_stencil_dinv(&l, near), u.c2);
     }
@@ -132,16 +122,15 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
   for (int q = 0; q < planes; q++) {
     const int i = 2 * pair + (phase ^ (q & 1));
     if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-      relax_cell<varies, false>(&l, u, i, j, k + q);
+      update_cell<false>(&l, u, stored, i, j, k + q);
   }
 }
 
-template <bool stored, bool varies>
 static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
-    all_7(mg_cuda_patch_t l, mg_update_t u) {
+    all_7(mg_cuda_patch_t l, mg_update_t u, bool stored) {
   MG_CUDA_CELL(i, j, k, l.p.n);
-  const mg_row_t row = mg_row<varies>(&l, i, j, k);
-  mg_real_t d = mg_row_dinv<stored>(&l, row, i, j, k);
+  const mg_row_t row = mg_row(&l, i, j, k);
+  mg_real_t d = stored ? mg_row_dinv<true>(&l, row, i, j, k) : mg_row_dinv<false>(&l, row, i, j, k);
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
   mg_places7_t places = mg_places7(&l, i, j, k);
   mg_cuda_force(d);
@@ -154,9 +143,9 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
 }
 
 /* all_7 for large levels: several cells per thread, stacked in k. */
-template <bool stored, int planes, bool varies>
+template <int planes>
 static __global__ void __launch_bounds__(256, BLOCKS(planes))
-    all_7_planes(mg_cuda_patch_t l, mg_update_t u) {
+    all_7_planes(mg_cuda_patch_t l, mg_update_t u, bool stored) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
@@ -167,7 +156,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
     for (int q = 0; q < planes; q++) {
       const mg_real_t previous =
           u.previous < 0 ? MG_REAL(0.0) : __ldcs(l.p.vec[u.previous] + at + q * ks);
-      const mg_stencil_values_t near = mg_stencil_load<varies>(&l, l.p.vec[u.x], MG_F, at + q * ks);
+      const mg_stencil_values_t near = mg_stencil_load(&l, l.p.vec[u.x], MG_F, at + q * ks);
       /* A x first: fewer values then occupy registers during the division. */
       const mg_real_t ax = mg_stencil_apply(&l, near);
       const mg_real_t d =
@@ -181,52 +170,45 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
   }
   for (int q = 0; q < planes; q++)
     if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-      update_cell<stored, varies, false>(&l, u, i, j, k + q);
+      update_cell<false>(&l, u, stored, i, j, k + q);
 }
 
 /* First step from a zero guess, where A x is zero too. Cells outside the color become zero. */
-template <bool stored, bool varies>
-static __global__ void __launch_bounds__(256) first(mg_cuda_patch_t l, mg_update_t u) {
+static __global__ void __launch_bounds__(256) first(mg_cuda_patch_t l, mg_update_t u, bool stored) {
   MG_CUDA_CELL(i, j, k, l.p.n);
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
   const int phase = (mg_parity(&l.p, i, j, k) ^ u.color) & u.mask;
-  mg_real_t d = phase == 0 ? dinv_of<stored, varies>(&l, i, j, k) : MG_REAL(0.0);
+  mg_real_t d = phase == 0 ? dinv_of(&l, stored, i, j, k) : MG_REAL(0.0);
   mg_cuda_force(d);
   mg_cuda_wait_dependency();
   l.p.vec[u.dst][at] = phase == 0 ? mg_relax(0.0, 0.0, l.p.vec[MG_F][at], d, u.c2) : MG_REAL(0.0);
 }
 
-typedef void (*kernel_t)(mg_cuda_patch_t l, mg_update_t u);
-
 /* A kernel, and the cells of a thread along i and k. */
 struct choice_t {
-  kernel_t kernel;
+  void (*kernel)(mg_cuda_patch_t l, mg_update_t u, bool stored);
   int width, planes;
 };
 
-template <bool stored, bool varies>
 static choice_t choose_kernel(const mg_cuda_patch_t &l, mg_update_form_t form) {
-  if (form == MG_UPDATE_FIRST) return {first<stored, varies>, 1, 1};
+  if (form == MG_UPDATE_FIRST) return {first, 1, 1};
   const bool colored = form == MG_UPDATE_COLORED, large = mg_is_large(l);
-  if (colored && large) return {colored_7_planes<COLORED_PLANES, varies>, 2, COLORED_PLANES};
-  if (colored) return {colored_7<varies>, 2, 1};
-  if (large) return {all_7_planes<stored, ALL_PLANES, varies>, 1, ALL_PLANES};
-  return {all_7<stored, varies>, 1, 1};
+  if (colored && large) return {colored_7_planes<COLORED_PLANES>, 2, COLORED_PLANES};
+  if (colored) return {colored_7, 2, 1};
+  if (large) return {all_7_planes<ALL_PLANES>, 1, ALL_PLANES};
+  return {all_7, 1, 1};
 }
 
 static void smooth_patch(const mg_cuda_patch_t &l, const mg_update_t &u, bool stored) {
   const int *n = l.p.n;
-  const choice_t c = l.v.alpha_varies ? (stored ? choose_kernel<true, true>(l, u.form)
-                                                : choose_kernel<false, true>(l, u.form))
-                                      : (stored ? choose_kernel<true, false>(l, u.form)
-                                                : choose_kernel<false, false>(l, u.form));
+  const choice_t c = choose_kernel(l, u.form);
   const dim3 grid = mg_cuda_grid((n[0] + c.width - 1) / c.width, n[1],
                                  (n[2] + c.planes - 1) / c.planes, block_shape);
   /* Kernels for large levels do not wait for their dependency. */
   if (c.planes > 1)
-    c.kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, u);
+    c.kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, u, stored);
   else
-    mg_cuda_launch_dependent(c.kernel, grid, block_shape, l, u);
+    mg_cuda_launch_dependent(c.kernel, grid, block_shape, l, u, stored);
 }
 
 /* One step of a 7-point operator, or the first step from zero of any operator. */
@@ -281,31 +263,19 @@ static mg_patch_t patch_of(const mg_patch_t &p, const mg_tiling_t &tiling,
   return part;
 }
 
-template <bool colored, bool stored, bool varies>
 static __global__ void __launch_bounds__(256)
-    smooth_boundary(mg_cuda_patch_t l, mg_region_tiles_t tiles, mg_update_t u) {
+    smooth_boundary(mg_cuda_patch_t l, mg_region_tiles_t tiles, mg_update_t u, bool stored) {
   int tile[3];
   mg_tile_of_block(tiles, tile);
   const int i = tile[0] * (int)blockDim.x + (int)threadIdx.x,
             j = tile[1] * (int)blockDim.y + (int)threadIdx.y, k = tile[2];
   if (i >= l.p.n[0] || j >= l.p.n[1]) return;
-  if (!colored)
-    update_cell<stored, varies>(&l, u, i, j, k);
-  else if (((mg_parity(&l.p, i, j, k) ^ u.color) & 1) == 0)
-    relax_cell<varies>(&l, u, i, j, k);
-}
-
-template <bool varies> static auto choose_boundary_kernel(mg_update_form_t form, bool stored) {
-  return form == MG_UPDATE_COLORED ? smooth_boundary<true, false, varies>
-         : stored                  ? smooth_boundary<false, true, varies>
-                                   : smooth_boundary<false, false, varies>;
+  if (((mg_parity(&l.p, i, j, k) ^ u.color) & u.mask) == 0) update_cell(&l, u, stored, i, j, k);
 }
 
 static mg_status_t smooth_region(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
   const mg_update_t u = mg_update_of(sweep);
   const bool stored = sweep->step->l1;
-  const auto kernel = v->alpha_varies ? choose_boundary_kernel<true>(u.form, stored)
-                                      : choose_boundary_kernel<false>(u.form, stored);
   for (int q = 0; q < v->n_patches; q++) {
     mg_cuda_patch_t l = mg_cuda_patch(v, q);
     const mg_tiling_t tiling = tiling_of(l.p);
@@ -315,7 +285,7 @@ static mg_status_t smooth_region(const mg_view_t *v, const mg_sweep_t *sweep, mg
       l.p = patch_of(l.p, tiling, tiles.list[0]);
       smooth_patch(l, u, stored);
     } else if (blocks > 0) {
-      kernel<<<(unsigned)blocks, block_shape, 0, mg_cuda.stream>>>(l, tiles, u);
+      smooth_boundary<<<(unsigned)blocks, block_shape, 0, mg_cuda.stream>>>(l, tiles, u, stored);
     }
     MG_CUDA_LAUNCHED("smooth_region");
   }
