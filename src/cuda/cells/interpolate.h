@@ -3,81 +3,11 @@
 #define MG_CUDA_CELLS_INTERPOLATE_H
 
 #include "cuda/cuda.h"
+#include <type_traits>
 
 /** Stencil radius of a formula, in coarse cells. */
 template <mg_interpolation_t kind> static __device__ constexpr int mg_interpolation_radius() {
   return kind == MG_INTERPOLATE_P0 ? 0 : kind == MG_INTERPOLATE_V4 ? 2 : 1;
-}
-
-/** Interpolate to the children of coarse cell (i, j, k). value(di, dj, dk) is the coarse cell at
- *  that offset. The compiler must assume that stores to the fine level alias all loads, so all
- *  loads come first. With five values per direction (V4) that takes too many registers, so a
- *  thread handles one side in k after the other. */
-template <mg_interpolation_t kind, bool add, typename values_t>
-static __device__ __forceinline__ void
-mg_interpolate_children(const values_t &value, const mg_patch_t &fine, mg_vector_t dst, int i,
-                        int j, int k) {
-  constexpr int radius = mg_interpolation_radius<kind>(), sides = radius < 2 ? 2 : 1;
-#pragma unroll
-  for (int first = 0; first < 2; first += sides) {
-    /* Rows start on 128-byte lines, so a pair is 16-byte aligned. */
-    mg_real2_t pair[sides][2];
-    mg_real2_t *out[sides][2];
-    mg_real_t plane[sides][5][5]; /* [k][j][i], combined over k */
-#pragma unroll
-    for (int s = 0; s < sides; s++)
-#pragma unroll
-      for (int t = 0; t < 2; t++) {
-        out[s][t] = (mg_real2_t *)mg_cell(&fine, dst, 2 * i, 2 * j + t, 2 * k + first + s);
-        if (add) pair[s][t] = *out[s][t];
-      }
-#pragma unroll
-    for (int dj = -radius; dj <= radius; dj++)
-#pragma unroll
-      for (int di = -radius; di <= radius; di++) {
-        mg_real_t column[5];
-#pragma unroll
-        for (int dk = -radius; dk <= radius; dk++)
-          column[dk + 2] = value(di, dj, dk);
-#pragma unroll
-        for (int s = 0; s < sides; s++)
-          plane[s][dj + 2][di + 2] = mg_interpolate_5(kind, column, first + s == 0 ? -1 : 1);
-      }
-#pragma unroll
-    for (int s = 0; s < sides; s++)
-#pragma unroll
-      for (int t = 0; t < 2; t++) {
-        mg_real_t row[5];
-#pragma unroll
-        for (int di = -radius; di <= radius; di++) {
-          const mg_real_t column[5] = {plane[s][0][di + 2], plane[s][1][di + 2],
-                                       plane[s][2][di + 2], plane[s][3][di + 2],
-                                       plane[s][4][di + 2]};
-          row[di + 2] = mg_interpolate_5(kind, column, t == 0 ? -1 : 1);
-        }
-        const mg_real_t low = mg_interpolate_5(kind, row, -1),
-                        high = mg_interpolate_5(kind, row, 1);
-        pair[s][t].x = add ? pair[s][t].x + low : low;
-        pair[s][t].y = add ? pair[s][t].y + high : high;
-      }
-#pragma unroll
-    for (int s = 0; s < sides; s++)
-#pragma unroll
-      for (int t = 0; t < 2; t++)
-        *out[s][t] = pair[s][t];
-  }
-}
-
-/** mg_interpolate_children with values from memory. The ghosts of src that the formula reads must
- *  be valid. */
-template <mg_interpolation_t kind, bool add>
-static __device__ __forceinline__ void mg_interpolate_cell(const mg_patch_t &coarse,
-                                                           mg_vector_t src, const mg_patch_t &fine,
-                                                           mg_vector_t dst, int i, int j, int k) {
-  const mg_real_t *x = mg_cell(&coarse, src, i, j, k);
-  const ptrdiff_t js = coarse.jstride, ks = coarse.kstride;
-  const auto value = [=](int di, int dj, int dk) { return x[di + dj * js + dk * ks]; };
-  mg_interpolate_children<kind, add>(value, fine, dst, i, j, k);
 }
 
 /** A coarse cell and its 26 neighbors, stored as [k][j][i]. */
@@ -87,6 +17,96 @@ struct mg_neighborhood_t {
     return x[dk + 1][dj + 1][di + 1];
   }
 };
+
+/** Interpolate to children of a coarse cell: pairs along i, as [k][j], from side `first` in k on.
+ *  value(di, dj, dk) is the coarse cell at that offset. */
+template <mg_interpolation_t kind, int sides, typename values_t>
+static __device__ __forceinline__ void mg_interpolate_pairs(const values_t &value, int first,
+                                                            mg_real2_t pair[sides][2]) {
+  constexpr int radius = mg_interpolation_radius<kind>();
+  mg_real_t plane[sides][5][5]; /* [k][j][i], combined over k */
+#pragma unroll
+  for (int dj = -radius; dj <= radius; dj++)
+#pragma unroll
+    for (int di = -radius; di <= radius; di++) {
+      mg_real_t column[5];
+#pragma unroll
+      for (int dk = -radius; dk <= radius; dk++)
+        column[dk + 2] = value(di, dj, dk);
+#pragma unroll
+      for (int s = 0; s < sides; s++)
+        plane[s][dj + 2][di + 2] = mg_interpolate_5(kind, column, first + s == 0 ? -1 : 1);
+    }
+#pragma unroll
+  for (int s = 0; s < sides; s++)
+#pragma unroll
+    for (int t = 0; t < 2; t++) {
+      mg_real_t row[5];
+#pragma unroll
+      for (int di = -radius; di <= radius; di++) {
+        const mg_real_t column[5] = {plane[s][0][di + 2], plane[s][1][di + 2], plane[s][2][di + 2],
+                                     plane[s][3][di + 2], plane[s][4][di + 2]};
+        row[di + 2] = mg_interpolate_5(kind, column, t == 0 ? -1 : 1);
+      }
+      pair[s][t] = mg_make_real2(mg_interpolate_5(kind, row, -1), mg_interpolate_5(kind, row, 1));
+    }
+}
+
+/** Load pairs of children. */
+template <int sides>
+static __device__ __forceinline__ void mg_load_children(mg_real2_t *const (&out)[sides][2],
+                                                        mg_real2_t (&old)[sides][2]) {
+#pragma unroll
+  for (int s = 0; s < sides; s++)
+#pragma unroll
+    for (int t = 0; t < 2; t++)
+      old[s][t] = *out[s][t];
+}
+
+/** Interpolate to the children of coarse cell (i, j, k), or add to them. The compiler must assume
+ *  that stores to the fine level alias all loads, so all loads come first; but a window of
+ *  neighbors leaves no registers for the old values. With five values per direction (V4) loads take
+ *  too many registers, so a thread handles one side in k after the other.
+ *  @param value  as in mg_interpolate_pairs */
+template <mg_interpolation_t kind, typename values_t>
+static __device__ __forceinline__ void
+mg_interpolate_children(const values_t &value, const mg_patch_t &fine, mg_vector_t dst, bool add,
+                        int i, int j, int k) {
+  constexpr int sides = mg_interpolation_radius<kind>() < 2 ? 2 : 1;
+  constexpr bool in_registers = std::is_same<values_t, mg_neighborhood_t>::value;
+#pragma unroll
+  for (int first = 0; first < 2; first += sides) {
+    /* Rows start on 128-byte lines, so a pair is 16-byte aligned. */
+    mg_real2_t old[sides][2], pair[sides][2];
+    mg_real2_t *out[sides][2];
+#pragma unroll
+    for (int s = 0; s < sides; s++)
+#pragma unroll
+      for (int t = 0; t < 2; t++)
+        out[s][t] = (mg_real2_t *)mg_cell(&fine, dst, 2 * i, 2 * j + t, 2 * k + first + s);
+    if (add && !in_registers) mg_load_children(out, old);
+    mg_interpolate_pairs<kind, sides>(value, first, pair);
+    if (add && in_registers) mg_load_children(out, old);
+#pragma unroll
+    for (int s = 0; s < sides; s++)
+#pragma unroll
+      for (int t = 0; t < 2; t++)
+        *out[s][t] = add ? mg_make_real2(old[s][t].x + pair[s][t].x, old[s][t].y + pair[s][t].y)
+                         : pair[s][t];
+  }
+}
+
+/** mg_interpolate_children with values from memory. The ghosts of src that the formula reads must
+ *  be valid. */
+template <mg_interpolation_t kind>
+static __device__ __forceinline__ void
+mg_interpolate_cell(const mg_patch_t &coarse, mg_vector_t src, const mg_patch_t &fine,
+                    mg_vector_t dst, bool add, int i, int j, int k) {
+  const mg_real_t *x = mg_cell(&coarse, src, i, j, k);
+  const ptrdiff_t js = coarse.jstride, ks = coarse.kstride;
+  const auto value = [=](int di, int dj, int dk) { return x[di + dj * js + dk * ks]; };
+  mg_interpolate_children<kind>(value, fine, dst, add, i, j, k);
+}
 
 /** Evaluate ghosts outside Dirichlet walls from the cells of the window, in i, then j, then k. A
  *  choice between kinds of walls would add a fifth to the instructions and spill registers. */
@@ -122,22 +142,26 @@ static __device__ __forceinline__ void mg_fold_walls(mg_neighborhood_t *w, const
     }
 }
 
-/** mg_interpolate_cell for P1 and V2 with Dirichlet walls folded in: reads no ghosts outside the
- *  domain. */
-template <mg_interpolation_t kind, bool add>
-static __device__ __forceinline__ void
-mg_interpolate_folded(const mg_patch_t &coarse, mg_vector_t src, const mg_patch_t &fine,
-                      mg_vector_t dst, int order, int i, int j, int k) {
+/** Call use(value), where value(di, dj, dk) is the value at that offset from coarse cell (i, j, k).
+ *  Values are read from memory; next to walls they are those of a window with folded walls.
+ *  @param order  of the formula of Dirichlet walls; 0: the ghosts outside them are valid */
+template <typename use_t>
+static __device__ __forceinline__ void mg_with_neighbors(const mg_patch_t &coarse, mg_vector_t src,
+                                                         int order, int i, int j, int k,
+                                                         const use_t &use) {
+  const mg_real_t *x = mg_cell(&coarse, src, i, j, k);
+  const ptrdiff_t js = coarse.jstride, ks = coarse.kstride;
+  const auto value = [=](int di, int dj, int dk) { return x[di + dj * js + dk * ks]; };
   const int at[3] = {i, j, k};
   bool low[3], high[3], any = false;
   for (int d = 0; d < 3; d++) {
-    low[d] = coarse.wall[d][0] && at[d] == 0;
-    high[d] = coarse.wall[d][1] && at[d] == coarse.n[d] - 1;
+    low[d] = order > 0 && coarse.wall[d][0] && at[d] == 0;
+    high[d] = order > 0 && coarse.wall[d][1] && at[d] == coarse.n[d] - 1;
     any = any || low[d] || high[d];
   }
   /* Branch per warp, not per thread, so that a warp does not diverge. */
   if (!__any_sync(__activemask(), any)) {
-    mg_interpolate_cell<kind, add>(coarse, src, fine, dst, i, j, k);
+    use(value);
     return;
   }
   mg_neighborhood_t w;
@@ -146,16 +170,21 @@ mg_interpolate_folded(const mg_patch_t &coarse, mg_vector_t src, const mg_patch_
 #pragma unroll
     for (int dj = -1; dj <= 1; dj++)
 #pragma unroll
-      for (int di = -1; di <= 1; di++) {
-        const int step[3] = {di, dj, dk};
-        bool outside = false;
-        for (int d = 0; d < 3; d++)
-          outside = outside || (step[d] < 0 && low[d]) || (step[d] > 0 && high[d]);
-        w.x[dk + 1][dj + 1][di + 1] =
-            outside ? MG_REAL(0.0) : *mg_cell(&coarse, src, i + di, j + dj, k + dk);
-      }
+      for (int di = -1; di <= 1; di++)
+        w.x[dk + 1][dj + 1][di + 1] = value(di, dj, dk);
   mg_fold_walls(&w, low, high, order);
-  mg_interpolate_children<kind, add>(w, fine, dst, i, j, k);
+  use(w);
+}
+
+/** Interpolate to the children of coarse cell (i, j, k), or add to them, by P1 or V2.
+ *  @param order  as in mg_with_neighbors */
+template <mg_interpolation_t kind>
+static __device__ __forceinline__ void
+mg_interpolate_folded(const mg_patch_t &coarse, mg_vector_t src, const mg_patch_t &fine,
+                      mg_vector_t dst, bool add, int order, int i, int j, int k) {
+  mg_with_neighbors(coarse, src, order, i, j, k, [&](const auto &value) {
+    mg_interpolate_children<kind>(value, fine, dst, add, i, j, k);
+  });
 }
 
 /** Whether mg_interpolate_folded supports a formula. */

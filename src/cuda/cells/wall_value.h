@@ -79,28 +79,27 @@ static __device__ __forceinline__ mg_real_t mg_wall_value(const mg_patch_t *p,
   return 0.0;
 }
 
+/** The same with an order that is known at run time only. */
+template <int max_walls>
+static __device__ __forceinline__ mg_real_t mg_wall_value(const mg_patch_t *p,
+                                                          const mg_real_t *cell0,
+                                                          const mg_ghost_axis_t r[3], int order) {
+  return order == 4   ? mg_wall_value<4, max_walls>(p, cell0, r)
+         : order == 2 ? mg_wall_value<2, max_walls>(p, cell0, r)
+                      : mg_wall_value<1, max_walls>(p, cell0, r);
+}
+
 /** Fill the ghost at patch-local indices `at`, which must be outside at least one wall. The
  *  second ghost of the lower-order formulas is always zero, so edge ghosts that depend on it are
  *  left unchanged. */
-template <int order>
-static __device__ __forceinline__ void mg_wall_fill(const mg_patch_t *p, mg_vector_t vec,
-                                                    const int at[3]) {
+static __device__ inline void mg_wall_fill(const mg_patch_t *p, mg_vector_t vec, const int at[3],
+                                           int order) {
   mg_ghost_axis_t r[3];
   for (int e = 0; e < 3; e++) {
     r[e] = mg_ghost_axis(p, e, at[e]);
     if (order < 4 && r[e].depth > 1) return;
   }
-  *mg_cell(p, vec, at[0], at[1], at[2]) = mg_wall_value<order, 3>(p, p->vec[vec], r);
-}
-
-static __device__ inline void mg_wall_fill(const mg_patch_t *p, mg_vector_t vec, const int at[3],
-                                           int order) {
-  if (order == 4)
-    mg_wall_fill<4>(p, vec, at);
-  else if (order == 2)
-    mg_wall_fill<2>(p, vec, at);
-  else
-    mg_wall_fill<1>(p, vec, at);
+  *mg_cell(p, vec, at[0], at[1], at[2]) = mg_wall_value<3>(p, p->vec[vec], r, order);
 }
 
 #endif

@@ -353,9 +353,9 @@ struct mg_block_level_t {
     for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
       const int3 i = coarse.cell(c);
       if constexpr (mg_can_fold_walls(kind))
-        mg_interpolate_folded<kind, add>(coarse.l->p, MG_U, l->p, MG_U, order, i.x, i.y, i.z);
+        mg_interpolate_folded<kind>(coarse.l->p, MG_U, l->p, MG_U, add, order, i.x, i.y, i.z);
       else
-        mg_interpolate_cell<kind, add>(coarse.l->p, MG_U, l->p, MG_U, i.x, i.y, i.z);
+        mg_interpolate_cell<kind>(coarse.l->p, MG_U, l->p, MG_U, add, i.x, i.y, i.z);
     }
     __syncthreads();
   }

@@ -37,68 +37,17 @@ struct job_t {
   mg_patch_t coarse, low;
   mg_vector_t src, e, dst, f, r; /* r < 0: only the norm of the residual is needed */
   double scale, r_scale;         /* of e and r */
-  int order;                     /* of the wall formula of the interpolation */
-  bool folds;                    /* ghosts of src outside walls are computed, not read */
+  int order;                     /* as in mg_with_neighbors */
   int tiles;                     /* along i */
   unsigned long long *maximum;
 };
 
-/* Interpolate to the children of a coarse cell: pairs along i, as [k][j]. value(di, dj, dk) is the
- * coarse cell at that offset. */
-template <mg_interpolation_t kind, typename values_t>
-__device__ __forceinline__ void interpolate(const values_t &value, double2 child[2][2]) {
-  double plane[2][3][3]; /* combined over k */
-#pragma unroll
-  for (int j = 0; j < 3; j++)
-#pragma unroll
-    for (int i = 0; i < 3; i++) {
-      const double x[3] = {value(i - 1, j - 1, -1), value(i - 1, j - 1, 0), value(i - 1, j - 1, 1)};
-#pragma unroll
-      for (int s = 0; s < 2; s++)
-        plane[s][j][i] = mg_interpolate_3(kind, x[0], x[1], x[2], 2 * s - 1);
-    }
-#pragma unroll
-  for (int s = 0; s < 2; s++)
-#pragma unroll
-    for (int t = 0; t < 2; t++) {
-      double row[3];
-#pragma unroll
-      for (int i = 0; i < 3; i++)
-        row[i] = mg_interpolate_3(kind, plane[s][0][i], plane[s][1][i], plane[s][2][i], 2 * t - 1);
-      child[s][t] = make_double2(mg_interpolate_3(kind, row[0], row[1], row[2], -1),
-                                 mg_interpolate_3(kind, row[0], row[1], row[2], 1));
-    }
-}
-
-/* Interpolate to the children of coarse cell `at`. */
+/* Interpolate to the children of coarse cell `at`: pairs along i, as [k][j]. */
 template <mg_interpolation_t kind>
 __device__ __forceinline__ void interpolate_cell(const job_t &job, const int at[3],
                                                  double2 child[2][2]) {
-  const mg_patch_t &c = job.coarse;
-  const double *const x = mg_cell(&c, job.src, at[0], at[1], at[2]);
-  const ptrdiff_t js = c.jstride, ks = c.kstride;
-  const auto value = [=](int di, int dj, int dk) { return x[di + dj * js + dk * ks]; };
-  bool low[3], high[3], any = false;
-  for (int d = 0; d < 3; d++) {
-    low[d] = job.folds && at[d] == 0;
-    high[d] = job.folds && at[d] == c.n[d] - 1;
-    any = any || low[d] || high[d];
-  }
-  /* Branch per warp, not per thread, so that a warp does not diverge. */
-  if (!__any_sync(__activemask(), any)) {
-    interpolate<kind>(value, child);
-    return;
-  }
-  mg_neighborhood_t w;
-#pragma unroll
-  for (int k = -1; k <= 1; k++)
-#pragma unroll
-    for (int j = -1; j <= 1; j++)
-#pragma unroll
-      for (int i = -1; i <= 1; i++)
-        w.x[k + 1][j + 1][i + 1] = value(i, j, k);
-  mg_fold_walls(&w, low, high, job.order);
-  interpolate<kind>(w, child);
+  mg_with_neighbors(job.coarse, job.src, job.order, at[0], at[1], at[2],
+                    [&](const auto &value) { mg_interpolate_pairs<kind, 2>(value, 0, child); });
 }
 
 /* x of the pair of cells that begins at (i, j, k). */
@@ -156,7 +105,7 @@ __device__ __forceinline__ mg_values7_t values_of(const mg_cuda_patch_t *l, cons
 
 /* Residuals of a thread's column of `end` cells.
  * @return the largest one as bits */
-template <bool corrects, bool varies, bool clear>
+template <bool corrects, bool clear>
 __device__ __forceinline__ unsigned long long use_tile(const job_t &job, const int first[3],
                                                        const tile_t tile, int end) {
   const mg_cuda_patch_t *const l = &job.l;
@@ -169,7 +118,7 @@ __device__ __forceinline__ unsigned long long use_tile(const job_t &job, const i
     double f[2], r[2];
 #pragma unroll
     for (int s = 0; s < 2; s++) {
-      row[s] = mg_row<varies>(l, i, j, first[2] + q + s);
+      row[s] = mg_row(l, i, j, first[2] + q + s);
       f[s] = __ldcs(mg_cell(&l->p, job.f, i, j, first[2] + q + s));
     }
 #pragma unroll
@@ -189,7 +138,7 @@ __device__ __forceinline__ unsigned long long use_tile(const job_t &job, const i
 }
 
 /* Residuals of x = P src, or with `corrects` of x = P src + scale e, which is stored. */
-template <mg_interpolation_t kind, bool corrects, bool varies>
+template <mg_interpolation_t kind, bool corrects>
 __global__ void __launch_bounds__(THREADS, BLOCKS) residual(const MG_GRID_CONSTANT job_t job) {
   __shared__ __align__(16) tile_t tile;
   const int *const n = job.l.p.n, size[3] = {WIDTH, ROWS, PLANES};
@@ -200,10 +149,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) residual(const MG_GRID_CONSTA
   __syncthreads();
   unsigned long long largest = 0;
   if (mg_clear_of_walls(job.l.p, first, size))
-    largest = use_tile<corrects, varies, true>(job, first, tile, PLANES);
+    largest = use_tile<corrects, true>(job, first, tile, PLANES);
   else if (first[0] + (int)threadIdx.x < n[0] && first[1] + (int)threadIdx.y < n[1])
-    largest =
-        use_tile<corrects, varies, false>(job, first, tile, min((int)PLANES, n[2] - first[2]));
+    largest = use_tile<corrects, false>(job, first, tile, min((int)PLANES, n[2] - first[2]));
   if (corrects) mg_max_add(largest, known, job.maximum);
 }
 
@@ -237,11 +185,9 @@ template <mg_interpolation_t kind, bool corrects> void launch_residual(job_t &jo
   const dim3 tiles =
       mg_cuda_grid(job.l.p.n[0], job.l.p.n[1], job.l.p.n[2], dim3(WIDTH, ROWS, PLANES));
   const unsigned rows = std::min(tiles.y, (unsigned)GROUP);
-  const auto kernel =
-      job.l.v.alpha_varies ? residual<kind, corrects, true> : residual<kind, corrects, false>;
   job.tiles = (int)tiles.x;
-  kernel<<<dim3(tiles.x * rows, tiles.z, (tiles.y + rows - 1) / rows), dim3(WIDTH, ROWS), 0,
-           mg_cuda.stream>>>(job);
+  residual<kind, corrects><<<dim3(tiles.x * rows, tiles.z, (tiles.y + rows - 1) / rows),
+                             dim3(WIDTH, ROWS), 0, mg_cuda.stream>>>(job);
 }
 
 job_t job_of(const mg_view_t *v, const mg_guess_t *guess, const mg_view_t *low) {
@@ -250,8 +196,8 @@ job_t job_of(const mg_view_t *v, const mg_guess_t *guess, const mg_view_t *low) 
   job.coarse = guess->coarse->patch[0];
   job.low = low->patch[0];
   job.src = guess->src;
-  job.order = mg_wall_orders(guess->coarse, guess->kind == MG_INTERPOLATE_V2 ? 2 : 1).along[0];
-  job.folds = mg_cuda_folds_walls(guess->coarse, guess->kind);
+  if (mg_cuda_folds_walls(guess->coarse, guess->kind))
+    job.order = mg_wall_orders(guess->coarse, guess->kind == MG_INTERPOLATE_V2 ? 2 : 1).along[0];
   job.maximum = mg_cuda.reduction;
   return job;
 }

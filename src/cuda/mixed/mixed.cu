@@ -46,34 +46,35 @@ mg_status_t mg_cuda_raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *
 }
 
 /* f - A x of a cell. fv4 and 27pt read ghosts outside walls from memory. */
-template <int points, bool varies>
-static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, mg_vector_t x,
-                                                     mg_vector_t f, bool clear, int i, int j,
-                                                     int k) {
+static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, int points,
+                                                     mg_vector_t x, mg_vector_t f, bool clear,
+                                                     int i, int j, int k) {
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
-  if (points == 27)
-    return l->p.vec[f][at] - mg_apply_27(l->p.vec[x] + at, nullptr, nullptr, nullptr, l->p.jstride,
-                                         l->p.kstride, l->v.a, l->v.b_h2);
   if (points == 7 && clear) {
-    const mg_stencil_values_t near = mg_stencil_load<varies>(l, l->p.vec[x], f, at);
+    const mg_stencil_values_t near = mg_stencil_load(l, l->p.vec[x], f, at);
     return near.f - mg_stencil_apply(l, near);
   }
-  return l->p.vec[f][at] - mg_apply<points == 25, varies>(l, l->p.vec[x], i, j, k);
+  const double ax = points == 27   ? mg_apply_27(l->p.vec[x] + at, nullptr, nullptr, nullptr,
+                                                 l->p.jstride, l->p.kstride, l->v.a, l->v.b_h2)
+                    : points == 25 ? mg_apply<true>(l, l->p.vec[x], i, j, k)
+                                   : mg_apply<false>(l, l->p.vec[x], i, j, k);
+  return l->p.vec[f][at] - ax;
 }
 
 /* `maximum`: raised to the largest |f - A x|; null: not needed. */
-template <int points, bool varies>
+/* seven: the operator has 7 points, not 25 or 27. */
+template <bool seven>
 static __global__ void __launch_bounds__(MG_MAX_THREADS)
-    residual(mg_cuda_patch_t l, mg_vector_t x, mg_vector_t f, mg_patch_t low, mg_vector_t dst,
-             double scale, unsigned long long *maximum) {
+    residual(mg_cuda_patch_t l, int points, mg_vector_t x, mg_vector_t f, mg_patch_t low,
+             mg_vector_t dst, double scale, unsigned long long *maximum) {
   const int first[3] = {(int)(blockIdx.x * 32), (int)(blockIdx.y * 8), (int)blockIdx.z};
   const int n[3] = {32, 8, 1};
   const int i = first[0] + (int)threadIdx.x, j = first[1] + (int)threadIdx.y, k = first[2];
   const unsigned long long known = maximum ? mg_max_known(maximum) : 0;
   unsigned long long bits = 0;
   if (i < l.p.n[0] && j < l.p.n[1]) {
-    const double r =
-        residual_at<points, varies>(&l, x, f, mg_clear_of_walls(l.p, first, n), i, j, k);
+    const bool clear = seven && mg_clear_of_walls(l.p, first, n);
+    const double r = residual_at(&l, seven ? 7 : points == 27 ? 27 : 25, x, f, clear, i, j, k);
     *mg_float_cell(&low, dst, i, j, k) = mg_lowered(r, scale);
     bits = mg_max_bits(r);
   }
@@ -84,17 +85,15 @@ mg_status_t mg_cuda_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_
                                    const mg_view_t *low, mg_vector_t dst, double scale,
                                    double *norm) {
   const mg_operator_traits_t *t = mg_traits_of(v->op);
-  const bool varies = v->alpha_varies;
-  const auto kernel = t->points == 27   ? residual<27, false>
-                      : t->points == 25 ? (varies ? residual<25, true> : residual<25, false>)
-                                        : (varies ? residual<7, true> : residual<7, false>);
+  const auto kernel = t->points == 7 ? residual<true> : residual<false>;
   if (t->edges) MG_TRY(mg_cuda_fill_wall_ghosts(v, x, mg_operator_order(v)));
   if (norm) MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     const dim3 grid = mg_cuda_grid(p.n[0], p.n[1], p.n[2], block_shape);
-    kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(mg_cuda_patch(v, q), x, f, low->patch[q], dst,
-                                                     scale, norm ? mg_cuda.reduction : nullptr);
+    kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(mg_cuda_patch(v, q), t->points, x, f,
+                                                     low->patch[q], dst, scale,
+                                                     norm ? mg_cuda.reduction : nullptr);
     MG_CUDA_LAUNCHED("residual in mixed precision");
   }
   return norm ? mg_cuda_max_end(norm) : MG_OK;

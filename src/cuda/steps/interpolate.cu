@@ -16,28 +16,14 @@ static const dim3 block_shape(32, 4, 1);
  * solution, in us: compiler's choice 706 / 397, five 631 / 436, eight 604 / 398. */
 enum { LOW_BLOCKS = 8 };
 
-/** P0, P1 and V2. The order of the wall formula is used only if the walls are folded in. */
-template <mg_interpolation_t kind, bool add, bool folded>
+/** P1 and V2. order: as in mg_with_neighbors. */
+template <mg_interpolation_t kind>
 static __global__ void __launch_bounds__(128, MG_CUDA_MIN_BLOCKS(LOW_BLOCKS, 128))
-    interpolate(mg_patch_t coarse, mg_vector_t src, mg_patch_t fine, mg_vector_t dst, int order) {
+    interpolate(mg_patch_t coarse, mg_vector_t src, mg_patch_t fine, mg_vector_t dst, bool add,
+                int order) {
   MG_CUDA_CELL(i, j, k, coarse.n);
   mg_cuda_wait_dependency();
-  if constexpr (folded)
-    mg_interpolate_folded<kind, add>(coarse, src, fine, dst, order, i, j, k);
-  else
-    mg_interpolate_cell<kind, add>(coarse, src, fine, dst, i, j, k);
-}
-
-template <mg_interpolation_t kind, bool folded>
-static void launch(const mg_patch_t &c, mg_vector_t src, const mg_patch_t &f, mg_vector_t dst,
-                   bool add, int order) {
-  const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape);
-  if (add)
-    mg_cuda_launch_dependent(interpolate<kind, true, folded>, grid, block_shape, c, src, f, dst,
-                             order);
-  else
-    mg_cuda_launch_dependent(interpolate<kind, false, folded>, grid, block_shape, c, src, f, dst,
-                             order);
+  mg_interpolate_folded<kind>(coarse, src, fine, dst, add, order, i, j, k);
 }
 
 /* V4: a block computes 16 x 4 x 4 coarse cells and shares them plus two cells on every side. */
@@ -51,9 +37,7 @@ static __device__ __forceinline__ mg_real_t value_at(const mg_patch_t &p, mg_vec
                                 mg_ghost_axis(&p, 2, at[2])};
   const int depth = max(max(r[0].depth, r[1].depth), r[2].depth);
   if (depth == 0 || (order < 4 && depth > 1)) return *mg_cell(&p, vec, at[0], at[1], at[2]);
-  return order == 4   ? mg_wall_value<4, 3>(&p, p.vec[vec], r)
-         : order == 2 ? mg_wall_value<2, 3>(&p, p.vec[vec], r)
-                      : mg_wall_value<1, 3>(&p, p.vec[vec], r);
+  return mg_wall_value<3>(&p, p.vec[vec], r, order);
 }
 
 /* Three in-place phases. Along k, each thread combines one column of the tile; along j, one row
@@ -79,10 +63,9 @@ static __device__ __forceinline__ void combine_line(mg_real_t *line, int step) {
           mg_interpolate_v4(x[a], x[a + 1], x[a + 2], x[a + 3], x[a + 4], side == 0 ? -1 : 1);
 }
 
-template <bool add>
 static __global__ void __launch_bounds__(THREADS, MG_CUDA_MIN_BLOCKS(V4_BLOCKS, THREADS))
     interpolate_v4(const MG_GRID_CONSTANT mg_patch_t coarse, mg_vector_t src,
-                   const MG_GRID_CONSTANT mg_patch_t fine, mg_vector_t dst, int order) {
+                   const MG_GRID_CONSTANT mg_patch_t fine, mg_vector_t dst, bool add, int order) {
   mg_cuda_wait_dependency();
   __shared__ mg_real_t tile[TK][TJ][TI];
   const int first[3] = {(int)blockIdx.x * BI, (int)blockIdx.y * BJ, (int)blockIdx.z * BK};
@@ -116,34 +99,16 @@ static __global__ void __launch_bounds__(THREADS, MG_CUDA_MIN_BLOCKS(V4_BLOCKS, 
   }
 }
 
-static void launch_v4(const mg_patch_t &c, mg_vector_t src, const mg_patch_t &f, mg_vector_t dst,
-                      bool add, int order) {
-  const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], dim3(BI, BJ, BK));
-  if (add)
-    mg_cuda_launch_dependent(interpolate_v4<true>, grid, THREADS, c, src, f, dst, order);
-  else
-    mg_cuda_launch_dependent(interpolate_v4<false>, grid, THREADS, c, src, f, dst, order);
-}
-
 bool mg_cuda_folds_walls(const mg_view_t *coarse, mg_interpolation_t kind) {
   return kind != MG_INTERPOLATE_P0 && !mg_has_wall(coarse->side, MG_WALL_NEUMANN) &&
          mg_orders_are_equal(mg_wall_orders(coarse, 2));
 }
 
-template <mg_interpolation_t kind>
-static void launch_folded(const mg_view_t *coarse, mg_vector_t src, const mg_patch_t &c,
-                          const mg_patch_t &f, mg_vector_t dst, bool add, int order) {
-  if (mg_cuda_folds_walls(coarse, kind))
-    launch<kind, true>(c, src, f, dst, add, mg_wall_orders(coarse, order).along[0]);
-  else
-    launch<kind, false>(c, src, f, dst, add, 0);
-}
-
-/** Between levels of any sizes: one thread per fine cell. All coarse ghosts are in memory. */
-template <mg_interpolation_t kind>
+/** P0, and any formula between levels of any sizes: one thread per fine cell. All coarse ghosts are
+ *  in memory. */
 static __global__ void __launch_bounds__(128)
     interpolate_any(mg_patch_t coarse, mg_vector_t src, mg_view_t level, mg_patch_t fine,
-                    mg_vector_t dst, bool add) {
+                    mg_vector_t dst, mg_interpolation_t kind, bool add) {
   MG_CUDA_CELL(i, j, k, fine.n);
   mg_cuda_wait_dependency();
   const int at[3] = {i, j, k};
@@ -161,31 +126,28 @@ static __global__ void __launch_bounds__(128)
   *out = add ? *out + value : value;
 }
 
-static void launch_any(const mg_patch_t &c, mg_vector_t src, const mg_view_t &level,
-                       const mg_patch_t &f, mg_vector_t dst, mg_interpolation_t kind, bool add) {
-  const dim3 grid = mg_cuda_grid(f.n[0], f.n[1], f.n[2], block_shape);
-  mg_cuda_launch_dependent(kind == MG_INTERPOLATE_P0   ? interpolate_any<MG_INTERPOLATE_P0>
-                           : kind == MG_INTERPOLATE_P1 ? interpolate_any<MG_INTERPOLATE_P1>
-                                                       : interpolate_any<MG_INTERPOLATE_V2>,
-                           grid, block_shape, c, src, level, f, dst, add);
-}
-
 mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
                                 mg_vector_t dst, mg_interpolation_t kind, bool add) {
-  const bool halves = mg_doubles(fine->n, coarse->n);
+  const bool halves = mg_doubles(fine->n, coarse->n), v4 = kind == MG_INTERPOLATE_V4;
+  const mg_wall_orders_t orders = mg_wall_orders(coarse, v4                          ? 4
+                                                         : kind == MG_INTERPOLATE_V2 ? 2
+                                                                                     : 1);
+  const int order = v4 || mg_cuda_folds_walls(coarse, kind) ? orders.along[0] : 0;
   if (kind == MG_INTERPOLATE_P2) return mg_error(MG_ERR_INTERNAL, "no kernel interpolates by p2");
   for (int q = 0; q < coarse->n_patches; q++) {
     const mg_patch_t &c = coarse->patch[q], &f = fine->patch[q];
-    if (!halves)
-      launch_any(c, src, *fine, f, dst, kind, add);
-    else if (kind == MG_INTERPOLATE_P0)
-      launch<MG_INTERPOLATE_P0, false>(c, src, f, dst, add, 0);
-    else if (kind == MG_INTERPOLATE_P1)
-      launch_folded<MG_INTERPOLATE_P1>(coarse, src, c, f, dst, add, 1);
-    else if (kind == MG_INTERPOLATE_V2)
-      launch_folded<MG_INTERPOLATE_V2>(coarse, src, c, f, dst, add, 2);
+    if (!halves || kind == MG_INTERPOLATE_P0)
+      mg_cuda_launch_dependent(interpolate_any, mg_cuda_grid(f.n[0], f.n[1], f.n[2], block_shape),
+                               block_shape, c, src, *fine, f, dst, kind, add);
+    else if (v4)
+      mg_cuda_launch_dependent(interpolate_v4,
+                               mg_cuda_grid(c.n[0], c.n[1], c.n[2], dim3(BI, BJ, BK)), THREADS, c,
+                               src, f, dst, add, order);
     else
-      launch_v4(c, src, f, dst, add, mg_wall_orders(coarse, 4).along[0]);
+      mg_cuda_launch_dependent(kind == MG_INTERPOLATE_P1 ? interpolate<MG_INTERPOLATE_P1>
+                                                         : interpolate<MG_INTERPOLATE_V2>,
+                               mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape), block_shape, c,
+                               src, f, dst, add, order);
     MG_CUDA_LAUNCHED("interpolate");
   }
   return MG_OK;
