@@ -97,7 +97,7 @@ mg_status_t add(lab_t *lab, run_t *r, const char *name) {
 template <int rows, bool pairs> mg_status_t add_rows(lab_t *lab, work_t *w, const char *name) {
   int x = X, y = -1;
   void *args[] = {&w->patch.p, &x, &y, &w->result.at};
-  run_t r = {w, (const void *)mg_max_norm_kernel<rows, pairs, false>,
+  run_t r = {w, (const void *)mg_max_norm_kernel<rows, pairs>,
              mg_max_norm_grid(w->patch.p, pairs, lab_card().processors), dim3(32, 8), args};
   return add(lab, &r, name);
 }
@@ -126,7 +126,7 @@ template <int planes> mg_status_t add_planes(lab_t *lab, work_t *w, int threads)
   const int64_t lanes = w->patch.cells() / (BRICK * BRICK);
   const bool chosen =
       planes == MG_DOT_PLANES && threads == mg_dot_threads(lanes, lab_card().processors);
-  run_t run = {w, (const void *)mg_dot_kernel<true, planes>,
+  run_t run = {w, (const void *)mg_dot_kernel<planes>,
                dim3((unsigned)((lanes + threads - 1) / threads)), dim3((unsigned)threads), args};
   char name[64];
   snprintf(name, sizeof name, "%d threads, %s%s", threads, first[planes],
@@ -137,7 +137,7 @@ template <int planes> mg_status_t add_planes(lab_t *lab, work_t *w, int threads)
 template <int rows> mg_status_t add_cells(lab_t *lab, work_t *w, const char *name) {
   int x = X, y = Y;
   void *args[] = {&w->patch.p, &x, &y, &w->result.at};
-  run_t run = {w, (const void *)mg_sum_cells_kernel<true, rows>,
+  run_t run = {w, (const void *)mg_sum_cells_kernel<rows>,
                mg_sum_cells_grid(w->patch.p, rows, lab_card().processors), dim3(32, 8), args};
   return add(lab, &run, name);
 }

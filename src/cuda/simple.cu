@@ -8,10 +8,10 @@
  * tests' reference for the tuned kernels.
  *
  * Memory, streams, copies and set-up are those of the tuned backend: runtime/device.cu,
- * steps/copy.cu, steps/setup.cu, steps/restrict.cu (faces). */
+ * steps/copy.cu, steps/setup.cu. So are transfers that have no tuned form: steps/restrict.cu, and
+ * steps/interpolate.cu between levels of any sizes. */
 #include "cuda/reduction.h"
 #include "cuda/runtime/peer_link.h"
-#include "formulas/transfer.h"
 
 static const dim3 block_shape(32, 8, 1);
 
@@ -127,24 +127,6 @@ static mg_status_t residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, 
 
 /* ---- two levels ---- */
 
-static __global__ void restrict_cells_kernel(mg_patch_t fine, mg_vector_t src, mg_patch_t coarse,
-                                             mg_vector_t dst) {
-  MG_CUDA_CELL(i, j, k, coarse.n);
-  const ptrdiff_t js = fine.jstride, ks = fine.kstride;
-  const mg_real_t *x = mg_cell(&fine, src, 2 * i, 2 * j, 2 * k);
-  *mg_cell(&coarse, dst, i, j, k) =
-      mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1], x[js + ks] + x[js + ks + 1]);
-}
-
-static mg_status_t restrict_cells(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
-                                  mg_vector_t dst) {
-  if (!mg_doubles(fine->n, coarse->n)) return mg_cuda_restrict_cells(fine, src, coarse, dst);
-  for (int q = 0; q < fine->n_patches; q++)
-    MG_TRY(launch("restrict_cells", coarse->patch[q].n, restrict_cells_kernel, fine->patch[q], src,
-                  coarse->patch[q], dst));
-  return MG_OK;
-}
-
 /* One thread per fine cell: a tensor product, along k first, then j, then i. */
 static __global__ void interpolate_kernel(mg_patch_t coarse, mg_vector_t src, mg_patch_t fine,
                                           mg_vector_t dst, mg_interpolation_t kind, bool add) {
@@ -191,42 +173,38 @@ static mg_status_t fill(const mg_view_t *v, mg_vector_t dst, double value) {
   return MG_OK;
 }
 
-static __global__ void shift_kernel(mg_patch_t p, mg_vector_t dst, mg_vector_t x, double value) {
+enum combination_t { SHIFT, AXPBY, MULTIPLY };
+
+static __global__ void combine_kernel(mg_patch_t p, combination_t c, mg_vector_t dst, double alpha,
+                                      mg_vector_t x, double beta, mg_vector_t y) {
   MG_CUDA_CELL(i, j, k, p.n);
-  *mg_cell(&p, dst, i, j, k) = *mg_cell(&p, x, i, j, k) + MG_REAL(value);
+  const mg_real_t a = MG_REAL(alpha), at_x = *mg_cell(&p, x, i, j, k),
+                  at_y = y < 0 ? MG_REAL(0.0) : *mg_cell(&p, y, i, j, k);
+  *mg_cell(&p, dst, i, j, k) = c == SHIFT      ? at_x + a
+                               : c == MULTIPLY ? at_x * at_y
+                               : y < 0         ? a * at_x
+                                               : mg_fma(a, at_x, MG_REAL(beta) * at_y);
 }
 
-static mg_status_t shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value) {
+static mg_status_t combine(const mg_view_t *v, combination_t c, mg_vector_t dst, double alpha,
+                           mg_vector_t x, double beta, mg_vector_t y) {
   for (int q = 0; q < v->n_patches; q++)
-    MG_TRY(launch("shift", v->patch[q].n, shift_kernel, v->patch[q], dst, x, value));
+    MG_TRY(
+        launch("combine", v->patch[q].n, combine_kernel, v->patch[q], c, dst, alpha, x, beta, y));
   return MG_OK;
 }
 
-static __global__ void axpby_kernel(mg_patch_t p, mg_vector_t dst, double alpha, mg_vector_t x,
-                                    double beta, mg_vector_t y) {
-  MG_CUDA_CELL(i, j, k, p.n);
-  const mg_real_t a = MG_REAL(alpha), ax = *mg_cell(&p, x, i, j, k);
-  *mg_cell(&p, dst, i, j, k) =
-      y < 0 ? a * ax : mg_fma(a, ax, MG_REAL(beta) * *mg_cell(&p, y, i, j, k));
+static mg_status_t shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value) {
+  return combine(v, SHIFT, dst, value, x, 0.0, MG_NO_VECTOR);
 }
 
 static mg_status_t axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
                          double beta, mg_vector_t y) {
-  for (int q = 0; q < v->n_patches; q++)
-    MG_TRY(launch("axpby", v->patch[q].n, axpby_kernel, v->patch[q], dst, alpha, x, beta, y));
-  return MG_OK;
-}
-
-static __global__ void multiply_kernel(mg_patch_t p, mg_vector_t dst, mg_vector_t x,
-                                       mg_vector_t y) {
-  MG_CUDA_CELL(i, j, k, p.n);
-  *mg_cell(&p, dst, i, j, k) = *mg_cell(&p, x, i, j, k) * *mg_cell(&p, y, i, j, k);
+  return combine(v, AXPBY, dst, alpha, x, beta, y);
 }
 
 static mg_status_t multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y) {
-  for (int q = 0; q < v->n_patches; q++)
-    MG_TRY(launch("multiply", v->patch[q].n, multiply_kernel, v->patch[q], dst, x, y));
-  return MG_OK;
+  return combine(v, MULTIPLY, dst, 0.0, x, 0.0, y);
 }
 
 /* ---- reductions ---- */
@@ -295,7 +273,7 @@ extern "C" const mg_backend_t mg_backend_cuda_simple = {
     .fill_wall_ghosts = mg_cuda_fill_wall_ghosts,
     .smooth = smooth,
     .residual = residual,
-    .restrict_cells = restrict_cells,
+    .restrict_cells = mg_cuda_restrict_cells,
     .interpolate = interpolate,
     .prepare_copies = mg_cuda_prepare_copies,
     .release_copies = mg_cuda_release_copies,

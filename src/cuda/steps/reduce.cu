@@ -54,9 +54,7 @@ mg_status_t mg_cuda_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, d
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     const bool pairs = in_pairs(p, x, y);
-    const auto kernel =
-        pairs ? (y < 0 ? mg_max_norm_kernel<R, true, false> : mg_max_norm_kernel<R, true, true>)
-              : (y < 0 ? mg_max_norm_kernel<R, false, false> : mg_max_norm_kernel<R, false, true>);
+    const auto kernel = pairs ? mg_max_norm_kernel<R, true> : mg_max_norm_kernel<R, false>;
     kernel<<<mg_max_norm_grid(p, pairs, mg_cuda.sms), dim3(32, 8), 0, mg_cuda.stream>>>(
         p, x, y, mg_cuda.reduction);
     MG_CUDA_LAUNCHED("max_norm");
@@ -67,17 +65,14 @@ mg_status_t mg_cuda_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, d
 static void launch_dot_of_bricks(const mg_patch_t &p, mg_vector_t x, mg_vector_t y, int u) {
   const int64_t bricks = (int64_t)(p.n[0] / u) * (p.n[1] / u) * (p.n[2] / u);
   const int threads = mg_dot_threads(bricks * u, mg_cuda.sms), per_block = threads / u;
-  const auto kernel = y < 0
-                          ? (u == 8 ? mg_dot_kernel<false, MG_DOT_PLANES> : mg_dot_kernel<false, 0>)
-                          : (u == 8 ? mg_dot_kernel<true, MG_DOT_PLANES> : mg_dot_kernel<true, 0>);
+  const auto kernel = u == 8 ? mg_dot_kernel<MG_DOT_PLANES> : mg_dot_kernel<0>;
   kernel<<<(unsigned)((bricks + per_block - 1) / per_block), threads, 0, mg_cuda.stream>>>(
       p, x, y, u, mg_cuda.reduction);
 }
 
 static void launch_dot_of_cells(const mg_patch_t &p, mg_vector_t x, mg_vector_t y) {
   constexpr int R = MG_SUM_ROWS;
-  const auto kernel = y < 0 ? mg_sum_cells_kernel<false, R> : mg_sum_cells_kernel<true, R>;
-  kernel<<<mg_sum_cells_grid(p, R, mg_cuda.sms), dim3(32, 8), 0, mg_cuda.stream>>>(
+  mg_sum_cells_kernel<R><<<mg_sum_cells_grid(p, R, mg_cuda.sms), dim3(32, 8), 0, mg_cuda.stream>>>(
       p, x, y, mg_cuda.reduction);
 }
 

@@ -24,12 +24,11 @@ enum { MG_DOT_PLANES = 1, MG_DOT_MIN_THREADS = 32 };
  * blocks are resident. */
 enum { MG_SUM_ROWS = MG_SUM_CHUNK / 32, MG_SUM_BLOCKS = 4 /* per SM */ };
 
-/** Value |x| or |x - y| of a cell, or the larger of two cells, as bits; NaN is the largest. */
-template <bool pairs, bool differs>
+/** |x - y| of a cell, or the larger of two cells, as bits; NaN is the largest. */
+template <bool pairs>
 static __device__ __forceinline__ unsigned long long mg_largest_of(const mg_real2_t &x,
                                                                    const mg_real2_t &y) {
-  const unsigned long long a = mg_max_bits(differs ? x.x - y.x : x.x),
-                           b = mg_max_bits(differs ? x.y - y.y : x.y);
+  const unsigned long long a = mg_max_bits(x.x - y.x), b = mg_max_bits(x.y - y.y);
   return pairs && b > a ? b : a;
 }
 
@@ -38,8 +37,8 @@ static __device__ __forceinline__ mg_real2_t mg_load_cells(const mg_real_t *at) 
   return pairs ? *(const mg_real2_t *)at : mg_make_real2(*at, 0.0);
 }
 
-/** Largest value, as bits, among the cells of one thread of a 32 x 8 block. */
-template <int rows, bool pairs, bool differs>
+/** Largest |x - y|, as bits, among the cells of one thread of a 32 x 8 block; y < 0: zero. */
+template <int rows, bool pairs>
 static __device__ __forceinline__ unsigned long long
 mg_largest_of_thread(const mg_patch_t &p, mg_vector_t x, mg_vector_t y) {
   const int i = (int)(blockIdx.x * 32 + threadIdx.x) * (pairs ? 2 : 1);
@@ -54,7 +53,7 @@ mg_largest_of_thread(const mg_patch_t &p, mg_vector_t x, mg_vector_t y) {
       const ptrdiff_t at = i + j * p.jstride + k * p.kstride;
       const bool inside = k < p.n[2];
       a[r] = inside ? mg_load_cells<pairs>(p.vec[x] + at) : mg_make_real2(0.0, 0.0);
-      b[r] = differs && inside ? mg_load_cells<pairs>(p.vec[y] + at) : mg_make_real2(0.0, 0.0);
+      b[r] = y >= 0 && inside ? mg_load_cells<pairs>(p.vec[y] + at) : mg_make_real2(0.0, 0.0);
       j += step_j;
       k += step_k;
       if (j >= p.n[1]) {
@@ -64,16 +63,16 @@ mg_largest_of_thread(const mg_patch_t &p, mg_vector_t x, mg_vector_t y) {
     }
 #pragma unroll
     for (int r = 0; r < rows; r++)
-      largest = max(largest, mg_largest_of<pairs, differs>(a[r], b[r]));
+      largest = max(largest, mg_largest_of<pairs>(a[r], b[r]));
   }
   return largest;
 }
 
-template <int rows, bool pairs, bool differs>
+template <int rows, bool pairs>
 static __global__ void __launch_bounds__(256, MG_NORM_BLOCKS)
     mg_max_norm_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y, unsigned long long *maximum) {
   const unsigned long long known = mg_max_known(maximum);
-  mg_max_add(mg_largest_of_thread<rows, pairs, differs>(p, x, y), known, maximum);
+  mg_max_add(mg_largest_of_thread<rows, pairs>(p, x, y), known, maximum);
 }
 
 /** Grid for mg_max_norm_kernel with 32 x 8 threads per block: all blocks are resident. */
@@ -92,21 +91,22 @@ inline int mg_dot_threads(int64_t lanes, int processors) {
   return threads;
 }
 
+/* Sums of x y, or of x: b is null, and stands for ones, with which products are exact. */
+
 /** Sum over a lane of a brick of u^3: one cell per row, row by row, plane by plane. */
-template <bool product>
 static __device__ __forceinline__ double mg_lane_sum(const mg_patch_t &p, const mg_real_t *a,
                                                      const mg_real_t *b, int u) {
   double s = 0.0;
   for (int k = 0; k < u; k++)
     for (int j = 0; j < u; j++) {
       const ptrdiff_t at = j * p.jstride + k * p.kstride;
-      s = product ? fma((double)a[at], (double)b[at], s) : s + a[at];
+      s = fma((double)a[at], b ? (double)b[at] : 1.0, s);
     }
   return s;
 }
 
 /** mg_lane_sum for bricks of 8^3, loading `planes` planes before adding the first cell. */
-template <bool product, int planes>
+template <int planes>
 static __device__ __forceinline__ double mg_lane_sum_of_8(const mg_patch_t &p, const mg_real_t *a,
                                                           const mg_real_t *b) {
   double s = 0.0;
@@ -118,24 +118,24 @@ static __device__ __forceinline__ double mg_lane_sum_of_8(const mg_patch_t &p, c
       for (int j = 0; j < 8; j++) {
         const ptrdiff_t at = j * p.jstride + (k + q) * p.kstride;
         x[q][j] = a[at];
-        y[q][j] = product ? b[at] : 0.0;
+        y[q][j] = b ? b[at] : MG_REAL(1.0);
       }
 #pragma unroll
     for (int q = 0; q < planes; q++)
 #pragma unroll
       for (int j = 0; j < 8; j++)
-        s = product ? fma((double)x[q][j], (double)y[q][j], s) : s + x[q][j];
+        s = fma((double)x[q][j], (double)y[q][j], s);
   }
   return s;
 }
 
 /** Sum bricks of u^3 cells with u threads each: lane i sums cell i of every row, then the lanes
  *  are added in order. Blocks have at most 256 threads, a multiple of 32.
- *  @param product  sum x * y; otherwise sum x
- *  @param planes   planes of an 8^3 brick that are loaded first, with lanes added by shuffles; 0
+ *  @tparam planes  planes of an 8^3 brick that are loaded first, with lanes added by shuffles; 0
  *                  for bricks of any width
- *  @param any      u if planes is 0 */
-template <bool product, int planes>
+ *  @param y    < 0: ones
+ *  @param any  u if planes is 0 */
+template <int planes>
 static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(8 >> planes, 256))
     mg_dot_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y, int any, unsigned long long *sum) {
   const int u = planes > 0 ? 8 : any;
@@ -153,11 +153,11 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(8 >> planes, 25
   if (mine) {
     const int64_t bi = brick % ni * u, bj = brick / ni % nj * u, bk = brick / ni / nj * u;
     const mg_real_t *a = mg_cell(&p, x, bi + lane, bj, bk);
-    const mg_real_t *b = product ? mg_cell(&p, y, bi + lane, bj, bk) : a;
+    const mg_real_t *b = y < 0 ? nullptr : mg_cell(&p, y, bi + lane, bj, bk);
     if constexpr (planes > 0)
-      s = mg_lane_sum_of_8<product, planes>(p, a, b);
+      s = mg_lane_sum_of_8<planes>(p, a, b);
     else
-      s = mg_lane_sum<product>(p, a, b, u);
+      s = mg_lane_sum(p, a, b, u);
   }
   double all = s;
   if (planes > 0) {
@@ -184,10 +184,10 @@ inline dim3 mg_sum_cells_grid(const mg_patch_t &p, int rows, int processors) {
   return dim3((unsigned)columns, (unsigned)(blocks < full ? blocks : full > 0 ? full : 1));
 }
 
-/** Sum cells one by one, without bricks.
- *  @tparam product  sum x * y; otherwise sum x
- *  @tparam rows     rows that a warp loads and adds at a time */
-template <bool product, int rows>
+/** Sum x y of cells one by one, without bricks.
+ *  @tparam rows  rows that a warp loads and adds at a time
+ *  @param y  < 0: ones */
+template <int rows>
 static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(MG_SUM_BLOCKS, 256))
     mg_sum_cells_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y, unsigned long long *sum) {
   __shared__ unsigned long long digit[MG_SUM_LIMBS];
@@ -206,11 +206,11 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(MG_SUM_BLOCKS, 
     for (int r = 0; r < rows; r++) {
       const bool inside = i < p.n[0] && j + r < p.n[1];
       a[r] = inside ? p.vec[x][at + r * p.jstride] : MG_REAL(0.0);
-      b[r] = product && inside ? p.vec[y][at + r * p.jstride] : MG_REAL(0.0);
+      b[r] = y >= 0 && inside ? p.vec[y][at + r * p.jstride] : MG_REAL(1.0);
     }
 #pragma unroll
     for (int r = 0; r < rows; r++)
-      term[r] = product ? (double)a[r] * (double)b[r] : (double)a[r];
+      term[r] = (double)a[r] * (double)b[r];
     mg_sum_add_warp(digit, term);
   }
   __syncthreads();

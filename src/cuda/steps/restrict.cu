@@ -48,50 +48,36 @@ mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, mg_vector_t src, const
   return MG_OK;
 }
 
+/** factor: of faces between levels of any sizes (mg_restrict_face); null if sizes halve. */
 static __global__ void __launch_bounds__(256)
-    faces(mg_patch_t fine, int d, mg_patch_t coarse, mg_vector_t dst) {
-  const int n[3] = {coarse.n[0] + (d == 0), coarse.n[1] + (d == 1), coarse.n[2] + (d == 2)};
-  MG_CUDA_CELL(i, j, k, n);
-  const ptrdiff_t stride[3] = {1, fine.jstride, fine.kstride};
-  *mg_cell(&coarse, dst, i, j, k) = mg_mean4(mg_cell(&fine, MG_BETA_I + d, 2 * i, 2 * j, 2 * k),
-                                             stride[d == 0 ? 1 : 0], stride[d == 2 ? 1 : 2]);
-}
-
-static __global__ void __launch_bounds__(256)
-    child_faces(mg_view_t level, mg_patch_t fine, int d, mg_patch_t coarse, mg_vector_t dst,
-                const double *factor) {
+    faces(mg_view_t level, mg_patch_t fine, int d, mg_patch_t coarse, mg_vector_t dst,
+          const double *factor) {
   const int n[3] = {coarse.n[0] + (d == 0), coarse.n[1] + (d == 1), coarse.n[2] + (d == 2)};
   MG_CUDA_CELL(i, j, k, n);
   const int at[3] = {i, j, k};
-  *mg_cell(&coarse, dst, i, j, k) = mg_restrict_face(&level, &fine, &coarse, d, at, factor);
+  const ptrdiff_t stride[3] = {1, fine.jstride, fine.kstride};
+  *mg_cell(&coarse, dst, i, j, k) =
+      factor ? mg_restrict_face(&level, &fine, &coarse, d, at, factor)
+             : mg_mean4(mg_cell(&fine, MG_BETA_I + d, 2 * i, 2 * j, 2 * k), stride[d == 0 ? 1 : 0],
+                        stride[d == 2 ? 1 : 2]);
 }
 
-/* The same between levels of any sizes. Used in set-up only. */
-static mg_status_t restrict_child_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
-                                        mg_vector_t dst, const double *factor) {
-  void *on_device;
+/* Used in set-up only. */
+mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
+                                   mg_vector_t dst, const double *factor) {
+  void *on_device = nullptr;
   mg_status_t status = MG_OK;
-  MG_TRY(mg_cuda_to_device(factor, ((size_t)coarse->n[d] + 1) * sizeof *factor, &on_device));
+  if (factor)
+    MG_TRY(mg_cuda_to_device(factor, ((size_t)coarse->n[d] + 1) * sizeof *factor, &on_device));
   for (int q = 0; q < fine->n_patches && status == MG_OK; q++) {
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(c.n[0] + 1, c.n[1] + 1, c.n[2] + 1, block_shape);
-    child_faces<<<grid, block_shape, 0, mg_cuda.stream>>>(*fine, fine->patch[q], d, c, dst,
-                                                          (const double *)on_device);
+    faces<<<grid, block_shape, 0, mg_cuda.stream>>>(*fine, fine->patch[q], d, c, dst,
+                                                    (const double *)on_device);
     status = mg_cuda_launched("restrict_faces", __FILE__, __LINE__);
   }
+  if (!factor) return status;
   if (status == MG_OK) status = mg_cuda_finish();
   mg_cuda_release(on_device, 0, MG_SPACE_LEVEL);
   return status;
-}
-
-mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
-                                   mg_vector_t dst, const double *factor) {
-  if (factor) return restrict_child_faces(fine, d, coarse, dst, factor);
-  for (int q = 0; q < fine->n_patches; q++) {
-    const mg_patch_t c = coarse->patch[q];
-    const dim3 grid = mg_cuda_grid(c.n[0] + 1, c.n[1] + 1, c.n[2] + 1, block_shape);
-    faces<<<grid, block_shape, 0, mg_cuda.stream>>>(fine->patch[q], d, c, dst);
-    MG_CUDA_LAUNCHED("restrict_faces");
-  }
-  return MG_OK;
 }

@@ -247,9 +247,9 @@ static __device__ __forceinline__ mg_real_t store_dinv(const mg_cuda_patch_t &l,
 }
 
 /** Operators that read one layer of ghosts: 7 or 27 points. */
-template <int points>
 static __global__ void __launch_bounds__(256)
-    diagonal(mg_cuda_patch_t l, mg_wall_orders_t order, bool l1, unsigned long long *maximum) {
+    diagonal(mg_cuda_patch_t l, int points, mg_wall_orders_t order, bool l1,
+             unsigned long long *maximum) {
   const int at[3] = {(int)(blockIdx.x * blockDim.x + threadIdx.x),
                      (int)(blockIdx.y * blockDim.y + threadIdx.y), (int)blockIdx.z};
   mg_real_t bound = 0.0;
@@ -320,9 +320,8 @@ mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max
       continue;
     }
     const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], l.p.n[2], block_shape);
-    const auto kernel = points == 27 ? diagonal<27> : diagonal<7>;
-    kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, mg_operator_orders(v), l1,
-                                                     mg_cuda.reduction);
+    diagonal<<<grid, block_shape, 0, mg_cuda.stream>>>(l, points, mg_operator_orders(v), l1,
+                                                       mg_cuda.reduction);
     MG_CUDA_LAUNCHED("set_diagonal");
   }
   return mg_cuda_max_end(lambda_max);

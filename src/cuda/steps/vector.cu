@@ -12,29 +12,29 @@ struct vector_job_t {
   const double *shift; /* on the device: alpha of SHIFT, beta of AXPBY; or NULL */
 };
 
-/* Cells per thread along k on large patches. All are loaded before one is stored, so that each
- * thread has several loads in flight. One H200, one, two, four and eight planes, in us:
+/* Cells per thread along k. All are loaded before one is stored, so that each thread has several
+ * loads in flight. One H200, one, two, four and eight planes, in us:
  *   512^3: a x + b y 803, 748, 754, 767; x + a and a x 585, 517, 523, 535
  *   128^3: a x + b y 15.2, 14.0, 13.9, 14.4; x + a and a x 8.9, 8.0, 7.6, 7.4 */
 enum { PLANES = 2 };
 
-template <int planes, bool two>
 static __global__ void __launch_bounds__(256) combine(mg_patch_t p, vector_job_t job) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
+  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * PLANES;
   if (i >= p.n[0] || j >= p.n[1]) return;
   const ptrdiff_t at = i + j * p.jstride + k * p.kstride;
-  mg_real_t x[planes], y[planes];
+  const bool two = job.y >= 0;
+  mg_real_t x[PLANES], y[PLANES];
   const double alpha = job.shift && !two ? *job.shift : job.alpha,
                beta = job.shift && two ? *job.shift : job.beta;
 #pragma unroll
-  for (int q = 0; q < planes; q++) {
+  for (int q = 0; q < PLANES; q++) {
     const bool inside = k + q < p.n[2];
     x[q] = inside ? p.vec[job.x][at + q * p.kstride] : MG_REAL(0.0);
     y[q] = two && inside ? p.vec[job.y][at + q * p.kstride] : MG_REAL(0.0);
   }
 #pragma unroll
-  for (int q = 0; q < planes; q++) {
+  for (int q = 0; q < PLANES; q++) {
     mg_real_t value;
     if (job.operation == SHIFT)
       value = x[q] + MG_REAL(alpha);
@@ -46,18 +46,11 @@ static __global__ void __launch_bounds__(256) combine(mg_patch_t p, vector_job_t
   }
 }
 
-template <int planes> static void launch(const mg_patch_t &p, const vector_job_t &job) {
-  const dim3 grid = mg_cuda_grid(p.n[0], p.n[1], (p.n[2] + planes - 1) / planes, block_shape);
-  const auto kernel = job.y < 0 ? combine<planes, false> : combine<planes, true>;
-  kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(p, job);
-}
-
 static mg_status_t run(const mg_view_t *v, const vector_job_t &job) {
   for (int q = 0; q < v->n_patches; q++) {
-    if (mg_is_large(v->patch[q]))
-      launch<PLANES>(v->patch[q], job);
-    else
-      launch<1>(v->patch[q], job);
+    const mg_patch_t &p = v->patch[q];
+    const dim3 grid = mg_cuda_grid(p.n[0], p.n[1], (p.n[2] + PLANES - 1) / PLANES, block_shape);
+    combine<<<grid, block_shape, 0, mg_cuda.stream>>>(p, job);
     MG_CUDA_LAUNCHED("vector operation");
   }
   return MG_OK;
