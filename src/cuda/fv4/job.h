@@ -8,12 +8,14 @@ enum mg_fv4_operation_t {
   MG_FV4_COLORED, /**< step on the cells of a color */
   MG_FV4_ALL,     /**< step on all cells */
   MG_FV4_RESIDUAL,
-  MG_FV4_NORM,    /**< max norm of the residual */
-  MG_FV4_RESTRICT /**< restriction of the residual */
+  MG_FV4_NORM,     /**< max norm of the residual */
+  MG_FV4_RESTRICT, /**< restriction of the residual */
+  MG_FV4_ANY       /**< of a kernel: the operation of the job */
 };
 
 /** One operation on one patch, passed to its kernels by value. */
 struct mg_fv4_job_t {
+  mg_fv4_operation_t operation;
   mg_cuda_patch_t l;
   const mg_real_t *x, *f; /**< f is null for A x instead of f - A x */
   const mg_real_t *dinv, *previous;
@@ -25,8 +27,8 @@ struct mg_fv4_job_t {
 };
 
 /** The result of an operation for one cell. */
-template <mg_fv4_operation_t op>
-static __device__ __forceinline__ mg_real_t mg_fv4_result(const mg_fv4_job_t &job, mg_real_t x,
+static __device__ __forceinline__ mg_real_t mg_fv4_result(const mg_fv4_job_t &job,
+                                                          mg_fv4_operation_t op, mg_real_t x,
                                                           mg_real_t ax, mg_real_t f, mg_real_t dinv,
                                                           mg_real_t previous) {
   if (op == MG_FV4_COLORED) return mg_relax(x, ax, f, dinv, job.c2);
@@ -48,8 +50,8 @@ template <int n> static __device__ __forceinline__ void mg_fv4_rotate(int (&slot
 /* The two kernels. The march streams planes through shared memory; it needs patches that fill the
  * device and have a suitable shape. The kernel for small patches handles any patch. */
 bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l);
-mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_region_t part);
-mg_status_t mg_cuda_fv4_small(mg_fv4_operation_t op, const mg_fv4_job_t *job);
+mg_status_t mg_cuda_fv4_march(const mg_fv4_job_t *job, mg_region_t part);
+mg_status_t mg_cuda_fv4_small(const mg_fv4_job_t *job);
 
 /* As the backend entry sweep_overlaps, for a patch that uses the march. */
 bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host);

@@ -162,9 +162,9 @@ struct inputs_t {
   mg_real2_t f, dinv, previous, a; /* a: only if alpha varies */
 };
 
-template <mg_fv4_operation_t op, bool varies>
-static __device__ __forceinline__ inputs_t read_inputs(const mg_fv4_job_t *job, ptrdiff_t at,
-                                                       int phase) {
+static __device__ __forceinline__ inputs_t read_inputs(const mg_fv4_job_t *job,
+                                                       mg_fv4_operation_t op, bool varies,
+                                                       ptrdiff_t at, int phase) {
   const mg_real2_t zero = mg_make_real2(0.0, 0.0);
   const mg_real_t *alpha = job->l.p.vec[MG_ALPHA];
   inputs_t in = {zero, zero, zero, zero};
@@ -186,9 +186,9 @@ static __device__ __forceinline__ inputs_t read_inputs(const mg_fv4_job_t *job, 
 
 /** Compute a pair whose even cell is at `offset` in a plane, in bytes from the first row.
  *  Updates both cells; GSRB updates the cell of the color and copies the other. */
-template <mg_fv4_operation_t op, bool varies>
-static __device__ __forceinline__ mg_real2_t pair_result(const mg_fv4_job_t *job, const slots_t *s,
-                                                         int offset, int phase,
+static __device__ __forceinline__ mg_real2_t pair_result(const mg_fv4_job_t *job,
+                                                         mg_fv4_operation_t op, bool varies,
+                                                         const slots_t *s, int offset, int phase,
                                                          const inputs_t *in) {
   const mg_real_t b_h2 = job->l.v.b_h2, first_a = varies ? in->a.x : job->l.v.a,
                   second_a = varies ? in->a.y : job->l.v.a;
@@ -197,14 +197,14 @@ static __device__ __forceinline__ mg_real2_t pair_result(const mg_fv4_job_t *job
     const int c = phase ? odd : even, high = phase ? even + BYTES : odd;
     const mg_real_t x = value_at(u + c), other = value_at(u + (phase ? even : odd));
     const mg_real_t ax = apply(s, c, high, first_a, b_h2);
-    const mg_real_t new_x = mg_fv4_result<op>(*job, x, ax, in->f.x, in->dinv.x, 0.0);
+    const mg_real_t new_x = mg_fv4_result(*job, op, x, ax, in->f.x, in->dinv.x, 0.0);
     return phase ? mg_make_real2(other, new_x) : mg_make_real2(new_x, other);
   }
   mg_real2_t r;
-  r.x = mg_fv4_result<op>(*job, value_at(u + even), apply(s, even, odd, first_a, b_h2), in->f.x,
-                          in->dinv.x, in->previous.x);
-  r.y = mg_fv4_result<op>(*job, value_at(u + odd), apply(s, odd, even + BYTES, second_a, b_h2),
-                          in->f.y, in->dinv.y, in->previous.y);
+  r.x = mg_fv4_result(*job, op, value_at(u + even), apply(s, even, odd, first_a, b_h2), in->f.x,
+                      in->dinv.x, in->previous.x);
+  r.y = mg_fv4_result(*job, op, value_at(u + odd), apply(s, odd, even + BYTES, second_a, b_h2),
+                      in->f.y, in->dinv.y, in->previous.y);
   return r;
 }
 
@@ -237,10 +237,14 @@ static __device__ __forceinline__ void restrict_pair(const mg_fv4_job_t *job, co
     sums->odd_row = odd_row;
 }
 
-template <mg_fv4_operation_t op, bool varies>
+/* Operations of default runs have kernels; MG_FV4_ANY is the others, and all with a varying alpha.
+ */
+template <mg_fv4_operation_t operation>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
     march(const MG_GRID_CONSTANT mg_fv4_job_t job, const MG_GRID_CONSTANT mg_region_tiles_t tiles,
           int chunk) {
+  const mg_fv4_operation_t op = operation == MG_FV4_ANY ? job.operation : operation;
+  const bool varies = operation == MG_FV4_ANY && job.l.v.alpha_varies;
   const mg_patch_t *p = &job.l.p;
   int tile_index[3];
   mg_tile_of_block(tiles, tile_index);
@@ -258,18 +262,18 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   sums_t sums = {{0.0, 0.0}, 0.0};
   inputs_t next = {};
   fill_rings(p, &t, &share, k0);
-  if (inside) next = read_inputs<op, varies>(&job, at, phase);
+  if (inside) next = read_inputs(&job, op, varies, at, phase);
   for (int k = k0; k < k1; k++, at += p->kstride, phase ^= 1) {
     mg_shared_fetch_wait();
     __syncthreads();
     const inputs_t in = next;
     if (k + 1 < k1) {
       prepare_next(p, &t, &share, &slots, k);
-      if (inside) next = read_inputs<op, varies>(&job, at + p->kstride, phase ^ 1);
+      if (inside) next = read_inputs(&job, op, varies, at + p->kstride, phase ^ 1);
     }
     if (inside) {
       if (op == MG_FV4_RESTRICT && k > k0) restrict_pair(&job, &t, &sums, m, row, k - 1);
-      const mg_real2_t r = pair_result<op, varies>(&job, &slots, offset, phase, &in);
+      const mg_real2_t r = pair_result(&job, op, varies, &slots, offset, phase, &in);
       if (op == MG_FV4_NORM) {
         largest = max(largest, mg_max_bits(r.x));
         largest = max(largest, mg_max_bits(r.y));
@@ -298,12 +302,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 }
 
 typedef void (*kernel_t)(mg_fv4_job_t job, mg_region_tiles_t tiles, int chunk);
-static const kernel_t kernels[][2] = {
-    {march<MG_FV4_COLORED, false>, march<MG_FV4_COLORED, true>},
-    {march<MG_FV4_ALL, false>, march<MG_FV4_ALL, true>},
-    {march<MG_FV4_RESIDUAL, false>, march<MG_FV4_RESIDUAL, true>},
-    {march<MG_FV4_NORM, false>, march<MG_FV4_NORM, true>},
-    {march<MG_FV4_RESTRICT, false>, march<MG_FV4_RESTRICT, true>}};
+static const kernel_t kernels[] = {march<MG_FV4_COLORED>, march<MG_FV4_ALL>, march<MG_FV4_ANY>,
+                                   march<MG_FV4_NORM>, march<MG_FV4_RESTRICT>};
 static const size_t shared_bytes = (RINGS + 2 * SUMS) * sizeof(mg_real_t);
 
 /* Blocks per SM on the open device. One with 96 to 164 KiB of shared memory (sm_80 to sm_89 and
@@ -314,10 +314,9 @@ mg_status_t mg_cuda_fv4_open(void) {
   blocks_per_sm = 0;
   if ((size_t)mg_cuda.shared_bytes < shared_bytes + WARPS * sizeof(unsigned long long))
     return MG_OK;
-  for (const auto &pair : kernels)
-    for (const kernel_t kernel : pair)
-      MG_TRY(mg_cuda_allow_shared((const void *)kernel, shared_bytes));
-  return mg_cuda_blocks_per_sm((const void *)kernels[MG_FV4_COLORED][0], THREADS, shared_bytes,
+  for (const kernel_t kernel : kernels)
+    MG_TRY(mg_cuda_allow_shared((const void *)kernel, shared_bytes));
+  return mg_cuda_blocks_per_sm((const void *)kernels[MG_FV4_COLORED], THREADS, shared_bytes,
                                &blocks_per_sm);
 }
 
@@ -362,14 +361,15 @@ bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host) {
   return (leaves_sms || host) && mg_overlap_pays(*p, tiling, mg_cuda.sms * blocks_per_sm);
 }
 
-mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_region_t part) {
+mg_status_t mg_cuda_fv4_march(const mg_fv4_job_t *job, mg_region_t part) {
   mg_region_tiles_t tiles;
   const mg_tiling_t tiling = mg_tiling_for(
       part, [&](int idle_sms, mg_tiling_t *c) { return tiling_of(&job->l.p, idle_sms, c); });
   const int blocks = mg_region_tiles(job->l.p, tiling, part, &tiles);
+  const kernel_t kernel = job->l.v.alpha_varies ? march<MG_FV4_ANY> : kernels[job->operation];
   if (blocks > 0)
-    kernels[op][job->l.v.alpha_varies]<<<(unsigned)blocks, THREADS, shared_bytes, mg_cuda.stream>>>(
-        *job, tiles, tiling.cells[2]);
+    kernel<<<(unsigned)blocks, THREADS, shared_bytes, mg_cuda.stream>>>(*job, tiles,
+                                                                        tiling.cells[2]);
   MG_CUDA_LAUNCHED("fv4 march");
   return MG_OK;
 }

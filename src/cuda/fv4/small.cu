@@ -16,16 +16,6 @@ static __device__ __forceinline__ int distance(int i, int first, int end) {
   return i < first ? first - i : i >= end ? i - end + 1 : 0;
 }
 
-/** The ghost value outside the walls given by r. Not called for the second ghost of lower orders.
- */
-static __device__ __forceinline__ mg_real_t ghost(const mg_fv4_job_t *job,
-                                                  const mg_ghost_axis_t r[3]) {
-  const mg_patch_t *p = &job->l.p;
-  return job->l.order == 4   ? mg_wall_value<4, 2>(p, job->x, r)
-         : job->l.order == 2 ? mg_wall_value<2, 2>(p, job->x, r)
-                             : mg_wall_value<1, 2>(p, job->x, r);
-}
-
 /** Fill the tile: the block's cells, plus two more along the axes and one on edges. A warp has
  *  one j and each lane a column. All values in memory are loaded first, together; then the wall
  *  formulas are applied. */
@@ -64,14 +54,15 @@ static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, mg_rea
     if (ij_distance + distance(k, k0, k_end) > 2 || column_stored) continue;
     r[2] = mg_ghost_axis(p, 2, k);
     if ((column_outside || r[2].outside) && r[2].depth <= max_depth)
-      to[t * UI * UJ] = ghost(job, r);
+      to[t * UI * UJ] = mg_wall_value<2>(p, job->x, r, job->l.order);
   }
 }
 
-template <mg_fv4_operation_t op, bool varies>
-static __global__ void __launch_bounds__(THREADS) small(const MG_GRID_CONSTANT mg_fv4_job_t job) {
+static __global__ void __launch_bounds__(THREADS, MG_CUDA_MIN_BLOCKS(2, THREADS))
+    small(const MG_GRID_CONSTANT mg_fv4_job_t job) {
   __shared__ mg_real_t tile[UI * UJ * UK];
   __shared__ mg_real_t pair[BK][BJ][BI / 2];
+  const mg_fv4_operation_t op = job.operation;
   const mg_patch_t *p = &job.l.p;
   const int t = (int)threadIdx.x, ti = t % BI, tj = t / BI % BJ, tk = t / (BI * BJ);
   const int i = (int)blockIdx.x * BI + ti, j = (int)blockIdx.y * BJ + tj,
@@ -79,11 +70,11 @@ static __global__ void __launch_bounds__(THREADS) small(const MG_GRID_CONSTANT m
   const bool inside = i < p->n[0] && j < p->n[1] && k < p->n[2];
   const ptrdiff_t at = i + j * p->jstride + k * p->kstride;
   mg_betas30_t b = {};
-  mg_real_t a = job.l.v.a, f = 0.0, dinv = 0.0, previous = 0.0, result = 0.0;
+  mg_real_t a = 0.0, f = 0.0, dinv = 0.0, previous = 0.0, result = 0.0;
   if (inside) {
     b = mg_load_betas30(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at, p->vec[MG_BETA_K] + at,
                         p->jstride, p->kstride);
-    if (varies) a = p->vec[MG_ALPHA][at];
+    a = mg_a_at(&job.l.v, p, at);
     if (op == MG_FV4_COLORED || op == MG_FV4_ALL) dinv = job.dinv[at];
   }
   mg_cuda_wait_dependency();
@@ -101,7 +92,7 @@ static __global__ void __launch_bounds__(THREADS) small(const MG_GRID_CONSTANT m
     const mg_values25_t v = mg_load_values25(x, UI, UI * UJ);
     const mg_real_t ax = mg_apply_values25(&v, &b, a, job.l.v.b_h2);
     const int phase = (mg_parity(p, i, j, k) ^ job.color) & 1;
-    result = mg_fv4_result<op>(job, v.c, ax, f, dinv, previous);
+    result = mg_fv4_result(job, op, v.c, ax, f, dinv, previous);
     if (op == MG_FV4_COLORED && phase) result = v.c;
   }
   if (op == MG_FV4_NORM) {
@@ -124,19 +115,11 @@ static __global__ void __launch_bounds__(THREADS) small(const MG_GRID_CONSTANT m
   }
 }
 
-typedef void (*kernel_t)(mg_fv4_job_t job);
-static const kernel_t kernels[][2] = {
-    {small<MG_FV4_COLORED, false>, small<MG_FV4_COLORED, true>},
-    {small<MG_FV4_ALL, false>, small<MG_FV4_ALL, true>},
-    {small<MG_FV4_RESIDUAL, false>, small<MG_FV4_RESIDUAL, true>},
-    {small<MG_FV4_NORM, false>, small<MG_FV4_NORM, true>},
-    {small<MG_FV4_RESTRICT, false>, small<MG_FV4_RESTRICT, true>}};
-
-mg_status_t mg_cuda_fv4_small(mg_fv4_operation_t op, const mg_fv4_job_t *job) {
+mg_status_t mg_cuda_fv4_small(const mg_fv4_job_t *job) {
   const int32_t *n = job->l.p.n;
   const dim3 grid((unsigned)((n[0] + BI - 1) / BI), (unsigned)((n[1] + BJ - 1) / BJ),
                   (unsigned)((n[2] + BK - 1) / BK));
-  mg_cuda_launch_dependent(kernels[op][job->l.v.alpha_varies], grid, THREADS, *job);
+  mg_cuda_launch_dependent(small, grid, THREADS, *job);
   MG_CUDA_LAUNCHED("fv4 small");
   return MG_OK;
 }
