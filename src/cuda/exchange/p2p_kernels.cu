@@ -29,9 +29,10 @@ struct limit_t {
   unsigned long long timeout_ns;
 };
 
-/* Vectors of one launch, as slots (mg_slot_of). */
+/* What a launch does, with which vectors, as slots (mg_slot_of). */
 struct vectors_t {
   int n, from[MG_P2P_MAX_VECTORS], to[MG_P2P_MAX_VECTORS];
+  bool send, receive;
   bool beside; /* the next kernel starts at once */
 };
 
@@ -194,21 +195,22 @@ static __device__ void copy_tile(const mg_copy_tiles_t &list, int index, const v
     mg_tile_copy(t, list.copy[t.copy], pick(vectors.from, v), pick(vectors.to, v));
 }
 
-template <bool send, bool receive, int TILES>
+template <int TILES>
 static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
     p2p_exchange_kernel(mg_cuda_p2p_t p2p, vectors_t vectors, limit_t limit) {
   const int first = (int)(blockIdx.x * blockDim.y + threadIdx.y),
             step = (int)(gridDim.x * blockDim.y);
   if (vectors.beside) mg_cuda_start_dependents();
   /* Prefetched while these threads send. */
-  if (send && receive && first < p2p.in.n && threadIdx.x == 0) mg_prefetch(&p2p.in.tiles[first]);
-  if (send) {
+  if (vectors.send && vectors.receive && first < p2p.in.n && threadIdx.x == 0)
+    mg_prefetch(&p2p.in.tiles[first]);
+  if (vectors.send) {
     for (int t = first; t < p2p.out.n; t += step)
       send_tile<TILES>(&p2p.out.tiles[t], vectors, limit);
     for (int t = first; t < p2p.local.n_tiles; t += step)
       copy_tile(p2p.local, t, vectors);
   }
-  if (receive)
+  if (vectors.receive)
     for (int t = first; t < p2p.in.n; t += step)
       receive_tile<TILES>(&p2p.in.tiles[t], vectors, limit);
 }
@@ -218,8 +220,8 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
  * a single exchange block on that SM excludes it. So ranks that share a GPU leave one SM free. */
 template <int TILES> static mg_status_t find_max_blocks(int sharers, int *max_blocks) {
   int per_sm;
-  MG_TRY(mg_cuda_blocks_per_sm((const void *)p2p_exchange_kernel<true, true, TILES>,
-                               MG_TILE_THREADS * TILES, 0, &per_sm));
+  MG_TRY(mg_cuda_blocks_per_sm((const void *)p2p_exchange_kernel<TILES>, MG_TILE_THREADS * TILES, 0,
+                               &per_sm));
   *max_blocks = sharers > 1 ? std::max(1, (mg_cuda.sms - 1) / sharers) : mg_cuda.sms * per_sm;
   return MG_OK;
 }
@@ -236,15 +238,14 @@ mg_status_t mg_p2p_max_blocks(int sharers, int *max_blocks, int *max_blocks_conc
  * tiles occupy the SMs. That is safe: compute tiles of the other stream wait for nothing and end,
  * the next kernel starts after the last block of this one, and the peer rank runs tiles of the same
  * kind. */
-template <bool send, bool receive>
 static mg_status_t launch(const mg_cuda_p2p_t *m, const mg_vector_t *src, const mg_vector_t *dst,
-                          int n, bool beside) {
+                          int n, bool send, bool receive, bool beside) {
   int tiles = 0;
   if (send && m->out.n > tiles) tiles = m->out.n;
   if (send && m->local.n_tiles > tiles) tiles = m->local.n_tiles;
   if (receive && m->in.n > tiles) tiles = m->in.n;
   if (tiles == 0) return MG_OK;
-  vectors_t vectors = {n, {}, {}, beside};
+  vectors_t vectors = {n, {}, {}, send, receive, beside};
   for (int v = 0; v < n; v++) {
     if (send) MG_TRY(mg_slot_of(m->src, src[v], &vectors.from[v]));
     MG_TRY(mg_slot_of(m->dst, dst[v], &vectors.to[v]));
@@ -253,12 +254,12 @@ static mg_status_t launch(const mg_cuda_p2p_t *m, const mg_vector_t *src, const 
   if (beside || mg_cuda.stream == mg_cuda.streams[1]) {
     const int blocks =
         std::min(m->max_blocks_concurrent, (tiles + CONCURRENT_TILES - 1) / CONCURRENT_TILES);
-    p2p_exchange_kernel<send, receive, CONCURRENT_TILES>
+    p2p_exchange_kernel<CONCURRENT_TILES>
         <<<(unsigned)blocks, dim3(MG_TILE_THREADS, CONCURRENT_TILES), 0, mg_cuda.stream>>>(
             *m, vectors, limit);
   } else {
     const int blocks = std::min(tiles, m->max_blocks);
-    p2p_exchange_kernel<send, receive, 1>
+    p2p_exchange_kernel<1>
         <<<(unsigned)blocks, MG_TILE_THREADS, 0, mg_cuda.stream>>>(*m, vectors, limit);
   }
   MG_CUDA_LAUNCHED("p2p_exchange");
@@ -267,16 +268,16 @@ static mg_status_t launch(const mg_cuda_p2p_t *m, const mg_vector_t *src, const 
 }
 
 static mg_status_t send(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst) {
-  return launch<true, false>(p2p, &src, &dst, 1, false);
+  return launch(p2p, &src, &dst, 1, true, false, false);
 }
 
 static mg_status_t receive(mg_cuda_p2p_t *p2p, mg_vector_t dst) {
-  return launch<false, true>(p2p, &dst, &dst, 1, false);
+  return launch(p2p, &dst, &dst, 1, false, true, false);
 }
 
 static mg_status_t exchange(mg_cuda_p2p_t *p2p, const mg_vector_t *src, const mg_vector_t *dst,
                             int n, bool beside) {
-  return launch<true, true>(p2p, src, dst, n, beside);
+  return launch(p2p, src, dst, n, true, true, beside);
 }
 
 const mg_cuda_p2p_table_t mg_cuda_p2p_table = {mg_p2p_bytes, mg_p2p_create, mg_p2p_free,
