@@ -392,8 +392,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
 /* Only rank 0 reports the error. */
 static mg_status_t check_alone(void) {
   if (mg_comm_size(mg_comm_world()) == 1) return MG_OK;
-  if (!mg_comm_is_root()) return MG_ERR_USAGE;
-  return mg_error(MG_ERR_USAGE, "hpgmg-bench runs as one process: start it without mpirun");
+  return mg_root_error(MG_ERR_USAGE, "hpgmg-bench runs as one process: start it without mpirun");
 }
 
 int main(int argc, char **argv) {

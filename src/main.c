@@ -27,7 +27,7 @@ static mg_status_t plan_levels(run_t *r) {
   const int64_t ranks = r->params.ranks > 0 ? r->params.ranks : mg_comm_size(mg_comm_world());
   char message[1024];
   const mg_status_t status = mg_plan_build(&r->params, ranks, &r->plan, message, sizeof message);
-  return status == MG_OK || !mg_comm_is_root() ? status : mg_error(status, "%s", message);
+  return status == MG_OK ? MG_OK : mg_root_error(status, "%s", message);
 }
 
 static mg_status_t plan(run_t *r) {

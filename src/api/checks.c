@@ -235,9 +235,9 @@ static mg_status_t check_alpha(const hpgmg_solver_t *s, const hpgmg_array_t *alp
   MG_TRY(mg_comm_agree(find_alpha(s, alpha, &found)));
   MG_TRY(mg_comm_max(mg_comm_world(), &found, 1));
   if (found > 0.0) return MG_OK;
-  if (!mg_comm_is_root()) return MG_ERR_USAGE;
-  return mg_error(MG_ERR_USAGE, "alpha is 0 everywhere, and no side determines u; use Poisson's "
-                                "equation");
+  return mg_root_error(MG_ERR_USAGE,
+                       "alpha is 0 everywhere, and no side determines u; use Poisson's "
+                       "equation");
 }
 
 static bool has_cells(const hpgmg_solver_t *s) {
@@ -255,8 +255,7 @@ static mg_status_t agree_on_beta(const hpgmg_solver_t *s, const hpgmg_array_t *c
   MG_TRY(mg_comm_max(mg_comm_world(), has, 2));
   *by_cells = has[0] > 0.0;
   if (has[0] + has[1] < 1.5) return MG_OK;
-  if (!mg_comm_is_root()) return MG_ERR_USAGE;
-  return mg_error(MG_ERR_USAGE, "some ranks give beta and others cell_beta");
+  return mg_root_error(MG_ERR_USAGE, "some ranks give beta and others cell_beta");
 }
 
 /* Apply a function to the betas of each box. */
@@ -339,10 +338,9 @@ static mg_status_t check_sides(const hpgmg_solver_t *s, const hpgmg_sides_t *sid
 mg_status_t mg_api_check_sides(const hpgmg_solver_t *s, const hpgmg_sides_t *sides,
                                bool given[3][2]) {
   MG_TRY(mg_comm_agree(sides ? MG_OK : mg_error(MG_ERR_USAGE, "sides is NULL")));
-  MG_TRY(mg_comm_agree(mg_params_has_cells(&s->params) || !mg_comm_is_root()
-                           ? MG_OK
-                           : mg_error(MG_ERR_USAGE, "values of sides need the size of the grid in "
-                                                    "cells, and --operator=fv2 or 7pt")));
+  if (!mg_params_has_cells(&s->params))
+    return mg_root_error(MG_ERR_USAGE, "values of sides need the size of the grid in cells, and "
+                                       "--operator=fv2 or 7pt");
   double any[6];
   for (int n = 0; n < 6; n++)
     any[n] = sides->values[n / 2][n % 2] != NULL;

@@ -19,7 +19,8 @@ static mg_status_t take_alpha(hpgmg_solver_t *s, bool given) {
   s->params.has_arrays = true;
   s->params.alpha_varies = s->params.alpha_varies || given;
   if (!differ && !(given && poisson)) return MG_OK;
-  return mg_api_refuse(differ ? "varying_alpha differs between ranks"
+  return mg_root_error(MG_ERR_USAGE,
+                       differ ? "varying_alpha differs between ranks"
                               : "options.varying_alpha needs the word --equation=helmholtz");
 }
 
@@ -63,8 +64,7 @@ static mg_status_t plan(hpgmg_solver_t *s) {
   char message[MG_API_MESSAGE] = "";
   const mg_status_t status =
       mg_plan_build(&s->params, mg_comm_size(mg_comm_world()), &s->plan, message, sizeof message);
-  if (status == MG_OK || !mg_comm_is_root()) return status;
-  return mg_error(status, "%s", message);
+  return status == MG_OK ? MG_OK : mg_root_error(status, "%s", message);
 }
 
 static mg_status_t create_boxes(hpgmg_solver_t *s, const hpgmg_options_t *o) {
@@ -102,8 +102,10 @@ static mg_status_t take_cycles(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   double differ[4] = {guess, !guess, o->cycles, -o->cycles};
   MG_TRY(mg_comm_agree(check_cycles(o, &s->params)));
   MG_TRY(mg_comm_max(mg_comm_world(), differ, 4));
-  if (differ[0] + differ[1] > 1.5) return mg_api_refuse("guess differs between ranks");
-  if (differ[2] + differ[3] > 0.5) return mg_api_refuse("cycles differs between ranks");
+  if (differ[0] + differ[1] > 1.5)
+    return mg_root_error(MG_ERR_USAGE, "guess differs between ranks");
+  if (differ[2] + differ[3] > 0.5)
+    return mg_root_error(MG_ERR_USAGE, "cycles differs between ranks");
   s->has_guess = guess;
   s->cycles = o->cycles;
   if (guess && s->params.max_cycles < MG_MAX_CYCLES) s->params.max_cycles++;
@@ -121,9 +123,10 @@ static mg_status_t check_memory(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   double given[2] = {o->allocate != NULL, o->allocate == NULL};
   MG_TRY(mg_comm_max(mg_comm_world(), given, 2));
   if (given[0] + given[1] > 1.5)
-    return mg_api_refuse("some ranks have options.allocate and others not");
+    return mg_root_error(MG_ERR_USAGE, "some ranks have options.allocate and others not");
   if (o->allocate && s->params.memory == MG_MEMORY_UNIFIED)
-    return mg_api_refuse("options.allocate cannot be combined with --memory=unified; remove one");
+    return mg_root_error(MG_ERR_USAGE,
+                         "options.allocate cannot be combined with --memory=unified; remove one");
   s->allocator = (mg_allocator_t){o->allocate, o->release, o->memory_data};
   if (o->allocate) return MG_OK;
   const mg_status_t fits = mg_memory_check(&s->params);

@@ -30,14 +30,11 @@ static bool has_storage(const hpgmg_solver_t *s, const hpgmg_array_t *array, mg_
  * read f again. CG divides by squares of small values. */
 static mg_status_t check_f(const hpgmg_solver_t *s, const hpgmg_array_t *f, double f_norm) {
   if (f_norm > 0.0 && f_norm < MG_MIN_VALUE)
-    return !mg_comm_is_root()
-               ? MG_ERR_USAGE
-               : mg_error(MG_ERR_USAGE, "max|f| is %g; it must be 0 or from 1e-60", f_norm);
+    return mg_root_error(MG_ERR_USAGE, "max|f| is %g; it must be 0 or from 1e-60", f_norm);
   if (f_norm < 1e-10 * MG_MAX_VALUE) return MG_OK;
   if (!has_storage(s, f, MG_F)) return mg_api_check_values(s, MG_API_F, f);
   if (isfinite(f_norm)) return MG_OK;
-  return !mg_comm_is_root() ? MG_ERR_USAGE
-                            : mg_error(MG_ERR_USAGE, "f has a value that is not finite");
+  return mg_root_error(MG_ERR_USAGE, "f has a value that is not finite");
 }
 
 /* Host memory for the cells of this rank's boxes. */
@@ -127,9 +124,7 @@ static mg_status_t solve_by_number(hpgmg_solver_t *s, double f_norm, mg_history_
   history->n_cycles = s->cycles - 1 + s->has_guess;
   record(s, history, norm, f_norm);
   if (isfinite(norm)) return MG_OK;
-  return !mg_comm_is_root()
-             ? MG_ERR_DIVERGED
-             : mg_error(MG_ERR_DIVERGED, "max|f-Au| is %g after %d cycles", norm, s->cycles);
+  return mg_root_error(MG_ERR_DIVERGED, "max|f-Au| is %g after %d cycles", norm, s->cycles);
 }
 
 static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,
@@ -157,10 +152,10 @@ static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_
   MG_TRY(mg_boxes_fetch(s->boxes, MG_U, u));
   if (s->h->level[0].backend->queue.wait) MG_TRY(s->h->level[0].backend->queue.wait());
   if (info->reason != HPGMG_MAX_CYCLES && info->reason != HPGMG_STAGNATED) return status;
-  if (!mg_comm_is_root()) return MG_ERR_DIVERGED;
-  return mg_error(MG_ERR_DIVERGED, "max|f-Au| is %g %s after %d cycles, but --rtol=%g%s",
-                  info->relative, mg_reference_name(&s->h->reference), info->cycles, s->params.rtol,
-                  info->reason == HPGMG_STAGNATED ? " is below round-off" : "");
+  return mg_root_error(MG_ERR_DIVERGED, "max|f-Au| is %g %s after %d cycles, but --rtol=%g%s",
+                       info->relative, mg_reference_name(&s->h->reference), info->cycles,
+                       s->params.rtol,
+                       info->reason == HPGMG_STAGNATED ? " is below round-off" : "");
 }
 
 /* Enqueue a solve, without waiting for anything. */

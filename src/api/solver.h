@@ -72,10 +72,6 @@ typedef struct {
 mg_api_lines_t mg_api_detach_lines(hpgmg_solver_t *s);
 void mg_api_deliver(mg_api_lines_t lines);
 
-/** Log on rank 0 what all ranks find.
- *  @return MG_ERR_USAGE */
-mg_status_t mg_api_refuse(const char *why);
-
 /** Parse the words, and compare them with the other options. Collective over the world. */
 MG_MUST_CHECK mg_status_t mg_api_parse(hpgmg_solver_t *s, const hpgmg_options_t *o);
 

@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-mg_status_t mg_api_refuse(const char *why) {
-  return mg_comm_is_root() ? mg_error(MG_ERR_USAGE, "%s", why) : MG_ERR_USAGE;
-}
-
 /* A command line: the grid, then the caller's words, which are separated in place. */
 typedef struct {
   char cells[64], *words, **arg;
@@ -112,7 +108,8 @@ static mg_status_t agree_on_faces(const hpgmg_options_t *o) {
   const bool has = o->faces[0] || o->faces[1] || o->faces[2];
   double any[2] = {has, !has};
   MG_TRY(mg_comm_max(mg_comm_world(), any, 2));
-  if (any[0] + any[1] > 1.5) return mg_api_refuse("some ranks give faces and others none");
+  if (any[0] + any[1] > 1.5)
+    return mg_root_error(MG_ERR_USAGE, "some ranks give faces and others none");
   return mg_comm_agree(has ? check_faces(o) : MG_OK);
 }
 
@@ -143,7 +140,8 @@ mg_status_t mg_api_parse(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   free(command.words), free(command.arg);
   MG_TRY(status);
   if (action != MG_ACTION_RUN)
-    return mg_api_refuse("-h and -V are options of the program only; use hpgmg_version");
+    return mg_root_error(MG_ERR_USAGE,
+                         "-h and -V are options of the program only; use hpgmg_version");
   s->messages.level = (mg_log_level_t)s->params.verbosity;
   return mg_comm_agree(compare(o, &s->params, &command));
 }

@@ -3,7 +3,7 @@
 #ifndef MG_COMM_H
 #define MG_COMM_H
 
-#include "base/status.h"
+#include "base/log.h"
 #include "base/sum.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,6 +69,10 @@ int mg_comm_size(const mg_comm_t *comm);
 static inline bool mg_comm_is_root(void) {
   return mg_comm_rank(mg_comm_world()) == 0;
 }
+
+/** mg_error for what all ranks find: only rank 0 prints it.
+ *  @return status */
+#define mg_root_error(status, ...) (mg_comm_is_root() ? mg_error(status, __VA_ARGS__) : (status))
 
 /** Name of this rank's host. Static storage. */
 const char *mg_comm_host(void);

@@ -82,8 +82,7 @@ mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out) {
   return MG_OK;
 }
 
-void mg_comm_free(mg_comm_t *comm) {
-}
+void mg_comm_free(mg_comm_t *comm) {}
 
 mg_status_t mg_comm_agree(mg_status_t mine) {
   return mine;
@@ -129,8 +128,7 @@ mg_status_t mg_comm_broadcast_from(mg_comm_t *comm, int rank, void *data, size_t
   return MG_OK;
 }
 
-void mg_comm_before_collectives(mg_comm_t *comm, mg_status_t (*before)(void *data), void *data) {
-}
+void mg_comm_before_collectives(mg_comm_t *comm, mg_status_t (*before)(void *data), void *data) {}
 
 mg_status_t mg_comm_barrier(mg_comm_t *comm) {
   return MG_OK;
@@ -150,8 +148,7 @@ mg_status_t mg_requests_create(int n_messages, mg_requests_t **out) {
   return MG_OK;
 }
 
-void mg_requests_free(mg_requests_t *requests) {
-}
+void mg_requests_free(mg_requests_t *requests) {}
 
 mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, void *data, int64_t bytes) {
   return mg_error(MG_ERR_INTERNAL, "receive of %lld bytes from rank %lld in a build without MPI",

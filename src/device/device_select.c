@@ -272,11 +272,11 @@ mg_status_t mg_device_choose(mg_params_t *params) {
   snprintf(device_text, sizeof device_text, "none: --device=%s", mg_device_name(params->device));
   if (params->device != MG_DEVICE_AUTO && !named) return MG_OK;
 #ifndef HAVE_CUDA
-  if (named && !mg_comm_is_root()) return MG_ERR_UNAVAILABLE;
   if (named)
-    return mg_error(MG_ERR_UNAVAILABLE,
-                    "--device=%s: built without CUDA; configure --with-cuda, or use --device=cpu",
-                    mg_device_name(params->device));
+    return mg_root_error(
+        MG_ERR_UNAVAILABLE,
+        "--device=%s: built without CUDA; configure --with-cuda, or use --device=cpu",
+        mg_device_name(params->device));
 #endif
   char why[WHY] = "";
   int first;

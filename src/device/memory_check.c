@@ -164,7 +164,6 @@ mg_status_t mg_memory_check(const mg_params_t *params) {
   mg_verbose("memory: %s needed, %s free", mg_bytes(capacity.need).text,
              mg_bytes(capacity.room).text);
   if (capacity.fits) return MG_OK;
-  if (!mg_comm_is_root()) return MG_ERR_MEMORY;
   mg_memory_check_describe(&capacity, text, (int)sizeof text);
-  return mg_error(MG_ERR_MEMORY, "%s", text);
+  return mg_root_error(MG_ERR_MEMORY, "%s", text);
 }

@@ -279,12 +279,10 @@ static mg_status_t dump_series(mg_hierarchy_t *h, const mg_dump_about_t *about,
   MG_TRY(mg_comm_agree(mg_new(&history, 1, "the residual history")));
   series.about.result = NULL;
   mg_status_t status = mg_solve_watched(h, 0, about->f_norm, &watch, history);
-  if (status == MG_OK && history->stopped && !history->converged) {
-    status = MG_ERR_INTERRUPTED;
-    if (mg_comm_is_root())
-      (void)mg_error(status, "--dump-every=%d: stopped by a signal after cycle %d",
-                     h->params.dump_every, history->n_cycles);
-  }
+  if (status == MG_OK && history->stopped && !history->converged)
+    status =
+        mg_root_error(MG_ERR_INTERRUPTED, "--dump-every=%d: stopped by a signal after cycle %d",
+                      h->params.dump_every, history->n_cycles);
   free(history);
   return status;
 }

@@ -285,9 +285,9 @@ mg_status_t mg_input_join_grids(const mg_params_t *params, const int32_t n[3],
 
 mg_status_t mg_input_check_domain(const mg_params_t *params, const mg_input_t *input) {
   const mg_input_grid_t *g = &input->grid;
-  const bool has_cells = mg_params_has_cells(params), is_root = mg_comm_is_root(),
-             stretches =
-                 params->stretch[0] > 0.0 || params->stretch[1] > 0.0 || params->stretch[2] > 0.0;
+  const bool has_cells = mg_params_has_cells(params), stretches = params->stretch[0] > 0.0 ||
+                                                                  params->stretch[1] > 0.0 ||
+                                                                  params->stretch[2] > 0.0;
   const char *path = params->coefficients[0] ? params->coefficients : params->rhs;
   double given[3], states[3];
   bool same = true;
@@ -298,19 +298,20 @@ mg_status_t mg_input_check_domain(const mg_params_t *params, const mg_input_t *i
     same = same && fabs(given[d] - states[d]) <= SAME_WIDTH * states[d];
   }
   if (same && !stretches) return MG_OK;
-  if (!is_root) return MG_ERR_USAGE;
   if (same)
-    return mg_error(MG_ERR_USAGE,
-                    "--stretch cannot be combined with %s, which states the widths of cells; drop "
-                    "one of them",
-                    path);
-  return mg_error(MG_ERR_USAGE,
-                  "the domain is %.9g x %.9g x %.9g by %s, but %.9g x %.9g x %.9g by the widths of "
-                  "cells in %s; drop one of them",
-                  given[0], given[1], given[2],
-                  !has_cells                 ? "LOG2_BOX_DIM and BOXES_PER_RANK (the unit cube)"
-                  : params->restart[0]       ? "--restart"
-                  : params->spacing[0] > 0.0 ? "--spacing"
-                                             : "--lengths",
-                  states[0], states[1], states[2], path);
+    return mg_root_error(
+        MG_ERR_USAGE,
+        "--stretch cannot be combined with %s, which states the widths of cells; drop "
+        "one of them",
+        path);
+  return mg_root_error(
+      MG_ERR_USAGE,
+      "the domain is %.9g x %.9g x %.9g by %s, but %.9g x %.9g x %.9g by the widths of "
+      "cells in %s; drop one of them",
+      given[0], given[1], given[2],
+      !has_cells                 ? "LOG2_BOX_DIM and BOXES_PER_RANK (the unit cube)"
+      : params->restart[0]       ? "--restart"
+      : params->spacing[0] > 0.0 ? "--spacing"
+                                 : "--lengths",
+      states[0], states[1], states[2], path);
 }

@@ -373,14 +373,12 @@ static mg_status_t check_largest(const field_t *f, int field) {
   double largest = f->largest;
   MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
   if (field == MG_INPUT_F && largest > 0.0 && largest < MG_MIN_VALUE) {
-    if (!mg_comm_is_root()) return MG_ERR_IO;
-    return mg_error(MG_ERR_IO, "--%s=%s: max|f| is %g; it must be 0 or at least 1e-60", f->option,
-                    f->file_path, largest);
+    return mg_root_error(MG_ERR_IO, "--%s=%s: max|f| is %g; it must be 0 or at least 1e-60",
+                         f->option, f->file_path, largest);
   }
   if (field != MG_INPUT_ALPHA || largest > 0.0 || mg_params_has_fixing_side(&f->h->params))
     return MG_OK;
-  if (!mg_comm_is_root()) return MG_ERR_IO;
-  return mg_error(
+  return mg_root_error(
       MG_ERR_IO,
       "--%s=%s: alpha is 0 in all cells; without Dirichlet and Robin walls, remove alpha to solve "
       "--equation=poisson",
@@ -485,10 +483,10 @@ mg_status_t mg_input_load(void *data, mg_hierarchy_t *h) {
     if (source[s].path[0]) MG_TRY(load_source(&source[s], h, input));
   if (!mg_params_is_singular(&h->params) || input->beta[1] <= MG_MAX_RATIO * input->beta[0])
     return MG_OK;
-  if (!mg_comm_is_root()) return MG_ERR_IO;
-  return mg_error(MG_ERR_IO,
-                  "--%s=%s: beta is from %g to %g; if no side and no alpha fix u, the greatest may "
-                  "be at most 1e20 times the least, because of round-off; 1e-12 of the greatest "
-                  "closes a face as well",
-                  source[0].option, source[0].path, input->beta[0], input->beta[1]);
+  return mg_root_error(
+      MG_ERR_IO,
+      "--%s=%s: beta is from %g to %g; if no side and no alpha fix u, the greatest may "
+      "be at most 1e20 times the least, because of round-off; 1e-12 of the greatest "
+      "closes a face as well",
+      source[0].option, source[0].path, input->beta[0], input->beta[1]);
 }

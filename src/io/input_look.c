@@ -272,9 +272,8 @@ static mg_status_t check_options(const mg_params_t *params, const mg_input_t *in
                        : params->spacing[0] > 0.0                                 ? "--spacing"
                                                                                   : NULL;
   if (!option) return MG_OK;
-  if (!mg_comm_is_root()) return MG_ERR_USAGE;
-  return mg_error(MG_ERR_USAGE, "%s cannot be combined with a file that has %s; drop it", option,
-                  has_axes ? "/grid with cells of different widths" : "/boundary");
+  return mg_root_error(MG_ERR_USAGE, "%s cannot be combined with a file that has %s; drop it",
+                       option, has_axes ? "/grid with cells of different widths" : "/boundary");
 }
 
 mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input) {
@@ -311,16 +310,15 @@ mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan
   const mg_input_source_t source =
       params->coefficients[0] ? mg_input_coefficients(params) : mg_input_rhs(params);
   if (input->n[0] == 0 || memcmp(input->n, n, sizeof input->n) == 0) return MG_OK;
-  if (!mg_comm_is_root()) return MG_ERR_USAGE;
   if (params->restart[0] != '\0')
-    return mg_error(
+    return mg_root_error(
         MG_ERR_USAGE,
         "--restart=%s, or LOG2_BOX_DIM and BOXES_PER_RANK, give %s cells, but --%s=%s has "
         "%s; use files of one grid size",
         params->restart, mg_grid(n).text, source.option, source.path, mg_grid(input->n).text);
-  return mg_error(MG_ERR_USAGE, "%s %s cells, but --%s=%s has %s; drop or change %s",
-                  mg_params_has_cells(params) ? "--cells gives"
-                                              : "LOG2_BOX_DIM and BOXES_PER_RANK give",
-                  mg_grid(n).text, source.option, source.path, mg_grid(input->n).text,
-                  mg_params_has_cells(params) ? "it" : "them");
+  return mg_root_error(MG_ERR_USAGE, "%s %s cells, but --%s=%s has %s; drop or change %s",
+                       mg_params_has_cells(params) ? "--cells gives"
+                                                   : "LOG2_BOX_DIM and BOXES_PER_RANK give",
+                       mg_grid(n).text, source.option, source.path, mg_grid(input->n).text,
+                       mg_params_has_cells(params) ? "it" : "them");
 }

@@ -341,11 +341,11 @@ static mg_status_t read_u(mg_hierarchy_t *h, const mg_restart_t *restart, mg_h5_
 /* Another C library may round the built-in f differently in the last digits. */
 static mg_status_t check_f_norm(const mg_hierarchy_t *h, double f_norm, double stored) {
   if (fabs(stored - f_norm) <= 1e-9 * f_norm) return MG_OK;
-  if (!mg_comm_is_root()) return MG_ERR_IO;
-  return mg_error(MG_ERR_IO,
-                  "--restart=%s: f_norm is %.17g, but max|f| of this problem is %.17g; the file is "
-                  "damaged or belongs to another problem",
-                  h->params.restart, stored, f_norm);
+  return mg_root_error(
+      MG_ERR_IO,
+      "--restart=%s: f_norm is %.17g, but max|f| of this problem is %.17g; the file is "
+      "damaged or belongs to another problem",
+      h->params.restart, stored, f_norm);
 }
 
 /* Largest beta of a level in direction d, with the upper wall. */
@@ -406,14 +406,13 @@ static mg_status_t check_residual(mg_hierarchy_t *h, const mg_restart_t *restart
   const double limit = 2.0 * rounding_of(restart) * (f_norm + norm + row * u_norm);
   const bool is_float = restart->precision == MG_PRECISION_FLOAT;
   const char *note = is_float ? " (stored as float)" : "";
-  if (!(fabs(norm - stored) <= limit)) {
-    if (!mg_comm_is_root()) return MG_ERR_IO;
-    return mg_error(MG_ERR_IO,
-                    "--restart=%s: the residual norm is %.6e, but the file has %.6e%s; rounding "
-                    "explains a difference of %.1e only: the file is damaged or belongs to another "
-                    "problem",
-                    h->params.restart, norm, stored, note, limit);
-  }
+  if (!(fabs(norm - stored) <= limit))
+    return mg_root_error(
+        MG_ERR_IO,
+        "--restart=%s: the residual norm is %.6e, but the file has %.6e%s; rounding "
+        "explains a difference of %.1e only: the file is damaged or belongs to another "
+        "problem",
+        h->params.restart, norm, stored, note, limit);
   if (is_float && fabs(norm - stored) > 1e-3 * stored)
     mg_warning("--restart=%s: the residual norm is %.6e, but the file has %.6e%s",
                h->params.restart, norm, stored, note);
@@ -439,11 +438,10 @@ static mg_status_t assess(mg_hierarchy_t *h, mg_restart_t *restart) {
 mg_status_t mg_restart_check_problem(const mg_params_t *p, const mg_restart_t *restart,
                                      int64_t problem_checksum) {
   if (p->restart[0] == '\0' || problem_checksum == restart->problem_checksum) return MG_OK;
-  if (!mg_comm_is_root()) return MG_ERR_IO;
-  return mg_error(MG_ERR_IO,
-                  "--restart=%s belongs to a different problem than %s%s%s: the checksums differ",
-                  p->restart, p->coefficients, p->coefficients[0] && p->rhs[0] ? " and " : "",
-                  mg_params_has_files(p) ? p->rhs : "the built-in one");
+  return mg_root_error(
+      MG_ERR_IO, "--restart=%s belongs to a different problem than %s%s%s: the checksums differ",
+      p->restart, p->coefficients, p->coefficients[0] && p->rhs[0] ? " and " : "",
+      mg_params_has_files(p) ? p->rhs : "the built-in one");
 }
 
 mg_status_t mg_restart_load(mg_hierarchy_t *h, mg_restart_t *restart) {

@@ -69,10 +69,8 @@ static mg_status_t timed_solve(mg_hierarchy_t *h, int s, mg_result_t *result, do
   MG_TRY(mg_comm_max(mg_comm_world(), seconds, 1));
   /* Otherwise a clock that goes back by an hour adds an hour of solves. */
   if (*seconds >= 0.0) return MG_OK;
-  if (mg_comm_is_root())
-    (void)mg_error(MG_ERR_UNAVAILABLE, "the clock went back by %g s during a solve; repeat the run",
-                   -*seconds);
-  return MG_ERR_UNAVAILABLE;
+  return mg_root_error(MG_ERR_UNAVAILABLE,
+                       "the clock went back by %g s during a solve; repeat the run", -*seconds);
 }
 
 static void show_progress(const mg_params_t *p, const char *phase, int s, int done, int of,

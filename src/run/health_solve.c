@@ -78,8 +78,8 @@ mg_status_t mg_health_sizes(const mg_params_t *params, int32_t n[MG_HEALTH_PROBL
   n[1] = (int32_t)medium;
   n[0] = n[1] > 64 ? 64 : 32;
   if (n[1] > 0) return MG_OK;
-  if (!mg_comm_is_root()) return MG_ERR_MEMORY;
-  return mg_error(MG_ERR_MEMORY, "too little memory for 64^3 cells on each rank; use fewer ranks");
+  return mg_root_error(MG_ERR_MEMORY,
+                       "too little memory for 64^3 cells on each rank; use fewer ranks");
 }
 
 /* --- NVML ------------------------------------------------------------------------------------- */

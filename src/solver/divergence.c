@@ -25,21 +25,19 @@ mg_status_t mg_divergence_report(mg_hierarchy_t *h, int top, double f_norm, mg_h
   int diverged = isfinite(f_norm) && history->n_before == 0 ? -1 : top;
   if (diverged < 0) MG_TRY(find_diverged_level(h, top, cycle, &diverged));
   history->diverged_level = diverged < 0 ? top : diverged;
-  if (!mg_comm_is_root()) return MG_ERR_DIVERGED;
-  return mg_error(MG_ERR_DIVERGED,
-                  "the solution diverged on level %d (%s cells) in cycle %d: residual %g, "
-                  "right-hand side %g",
-                  history->diverged_level,
-                  mg_grid(h->plan.level[history->diverged_level].layout.n).text, cycle,
-                  history->norm[cycle - 1], f_norm);
+  return mg_root_error(MG_ERR_DIVERGED,
+                       "the solution diverged on level %d (%s cells) in cycle %d: residual %g, "
+                       "right-hand side %g",
+                       history->diverged_level,
+                       mg_grid(h->plan.level[history->diverged_level].layout.n).text, cycle,
+                       history->norm[cycle - 1], f_norm);
 }
 
 mg_status_t mg_divergence_report_growth(const mg_hierarchy_t *h, int top, double factor,
                                         mg_history_t *history) {
   const int cycle = history->n_cycles;
   history->diverged_level = top;
-  if (!mg_comm_is_root()) return MG_ERR_DIVERGED;
-  return mg_error(
+  return mg_root_error(
       MG_ERR_DIVERGED,
       "the solution diverged on level %d (%s cells) in cycle %d: all last cycles raised "
       "the residual, the last one by a factor of %.3g to %g; use --krylov=cg, more "
