@@ -126,10 +126,7 @@ static void warn_of_ending(const char *path) {
 static mg_status_t check_files(const mg_params_t *params, const mg_plan_t *plan) {
   char numbered[MG_PATH_MAX];
   if (!params->dump[0]) return MG_OK;
-  if (!mg_h5_available())
-    return mg_error(MG_ERR_USAGE,
-                    "--dump requires a build with HDF5; install libhdf5-openmpi-dev (or "
-                    "libhdf5-dev) and reconfigure, or drop --dump");
+  MG_TRY(mg_h5_check_build("dump"));
   MG_TRY(check_levels(params, plan));
   MG_TRY(check_alpha(params));
   MG_TRY(check_points(params, plan));

@@ -88,11 +88,15 @@ typedef struct {
  *  mg_params_parse_with. If one of the options is named alone, its file is also that of the other
  *  if it has such fields. Called by one rank. */
 MG_MUST_CHECK mg_status_t mg_input_coefficients_settings(const mg_params_t *params,
-                                                         mg_setting_t settings[MG_MAX_SETTINGS],
-                                                         int *n, char *message, int message_size);
-MG_MUST_CHECK mg_status_t mg_input_rhs_settings(const mg_params_t *params,
-                                                mg_setting_t settings[MG_MAX_SETTINGS], int *n,
-                                                char *message, int message_size);
+                                                         mg_settings_t *settings);
+MG_MUST_CHECK mg_status_t mg_input_rhs_settings(const mg_params_t *params, mg_settings_t *settings);
+
+/** Add boxes of at most `box` cells per side that make a cube of `cells` per side on all ranks.
+ *  @param[in] option, path  name the file in the message
+ *  @return MG_OK, MG_ERR_USAGE (too many ranks; logged) */
+MG_MUST_CHECK mg_status_t mg_settings_add_boxes(mg_settings_t *settings, const char *option,
+                                                const char *path, const mg_params_t *params,
+                                                int64_t cells, int64_t box);
 
 /** Inspect the files before planning, and record in params whether alpha varies. Collective over
  *  the world. input->grid.axes is for mg_axes_set, and freed with mg_axes_free.

@@ -34,40 +34,35 @@ static void add_cells(mg_settings_t *list, const mg_input_t *input, const mg_par
   if (grid->h[0] > 0.0 && params->length[0] == 0.0) mg_settings_add(list, "spacing", text, false);
 }
 
+mg_status_t mg_settings_add_boxes(mg_settings_t *list, const char *option, const char *path,
+                                  const mg_params_t *params, int64_t cells, int64_t box) {
+  const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
+  int64_t boxes;
+  int log2_box_dim;
+  char text[32];
+  if (!mg_plan_find_boxes(cells, box, ranks, &log2_box_dim, &boxes))
+    return mg_error(MG_ERR_USAGE,
+                    "--%s=%.150s has %lld^3 cells, too few for %lld ranks; use fewer ranks", option,
+                    path, (long long)cells, (long long)ranks);
+  snprintf(text, sizeof text, "%d", log2_box_dim);
+  mg_settings_add(list, "log2-box-dim", text, false);
+  snprintf(text, sizeof text, "%lld", (long long)boxes);
+  mg_settings_add(list, "boxes-per-rank", text, false);
+  return MG_OK;
+}
+
 /* Use the largest possible boxes. Box size affects results only where fv4's wall formulas fall
  * back. */
 static mg_status_t add_size(mg_settings_t *list, const mg_input_source_t *source,
-                            const mg_input_t *input, const mg_params_t *params, char *message,
-                            int message_size) {
-  const int64_t cells = input->n[0];
-  const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
-  int64_t box = cells & -cells, boxes;
-  int log2_box_dim;
+                            const mg_input_t *input, const mg_params_t *params) {
+  const int64_t cells = input->n[0], box = cells & -cells;
   if (params->log2_box_dim != 0 || params->boxes_per_rank != 0) return MG_OK;
   if (!fits_boxes(params, input)) {
     add_cells(list, input, params);
     return MG_OK;
   }
-  if (box > MG_MAX_BOX_DIM) box = MG_MAX_BOX_DIM;
-  if (!mg_plan_find_boxes(cells, box, ranks, &log2_box_dim, &boxes)) {
-    snprintf(message, (size_t)message_size,
-             "--%s=%.150s has %lld^3 cells, too few for %lld ranks; use fewer ranks",
-             source->option, source->path, (long long)cells, (long long)ranks);
-    return MG_ERR_USAGE;
-  }
-  mg_settings_add_integer(list, "log2-box-dim", log2_box_dim);
-  mg_settings_add_integer(list, "boxes-per-rank", boxes);
-  return MG_OK;
-}
-
-static mg_status_t check_build(const mg_input_source_t *source, char *message, int message_size) {
-  message[0] = '\0'; /* errors in the file have been logged */
-  if (mg_h5_available()) return MG_OK;
-  snprintf(message, (size_t)message_size,
-           "--%s requires a build with HDF5; install libhdf5-openmpi-dev (or libhdf5-dev) and "
-           "reconfigure",
-           source->option);
-  return MG_ERR_USAGE;
+  return mg_settings_add_boxes(list, source->option, source->path, params, cells,
+                               box > MG_MAX_BOX_DIM ? MG_MAX_BOX_DIM : box);
 }
 
 /* Defaults that converge for jumping coefficients: symmetric, with P0 and without the quadratic
@@ -92,13 +87,12 @@ static const mg_params_t *with_other(const mg_params_t *params, bool is_rhs) {
 }
 
 /* Settings of an option that is named alone, or whose file is read last. */
-static mg_status_t settings_of(const mg_params_t *params, bool is_rhs, mg_settings_t *list,
-                               char *message, int message_size) {
+static mg_status_t settings_of(const mg_params_t *params, bool is_rhs, mg_settings_t *list) {
   const unsigned of_rhs = 1u << MG_INPUT_F | MG_INPUT_BOUNDARY;
   const mg_input_source_t source = is_rhs ? mg_input_rhs(params) : mg_input_coefficients(params);
   const char *other = is_rhs ? params->coefficients : params->rhs;
   mg_input_t input;
-  MG_TRY(check_build(&source, message, message_size));
+  MG_TRY(mg_h5_check_build(source.option));
   mg_status_t status = mg_input_look(params, &input);
   const bool is_other = other[0] == '\0' && input.held[is_rhs] & (is_rhs ? ~of_rhs : of_rhs);
   if (status == MG_OK && is_other) {
@@ -107,28 +101,17 @@ static mg_status_t settings_of(const mg_params_t *params, bool is_rhs, mg_settin
     mg_settings_add(list, is_rhs ? "coefficients" : "rhs", source.path, false);
     status = mg_input_look(params, &input);
   }
-  if (status == MG_OK) status = add_size(list, &source, &input, params, message, message_size);
+  if (status == MG_OK) status = add_size(list, &source, &input, params);
   if (status == MG_OK && params->coefficients[0]) add_defaults(list, &input);
   mg_axes_free(&input.grid.axes);
   return status;
 }
 
 /* If both files are named, the reader of the second one adds all settings. */
-mg_status_t mg_input_coefficients_settings(const mg_params_t *params,
-                                           mg_setting_t settings[MG_MAX_SETTINGS], int *n,
-                                           char *message, int message_size) {
-  mg_settings_t list = {settings, 0};
-  message[0] = '\0';
-  const mg_status_t status =
-      params->rhs[0] != '\0' ? MG_OK : settings_of(params, false, &list, message, message_size);
-  *n = list.n;
-  return status;
+mg_status_t mg_input_coefficients_settings(const mg_params_t *params, mg_settings_t *settings) {
+  return params->rhs[0] != '\0' ? MG_OK : settings_of(params, false, settings);
 }
 
-mg_status_t mg_input_rhs_settings(const mg_params_t *params, mg_setting_t settings[MG_MAX_SETTINGS],
-                                  int *n, char *message, int message_size) {
-  mg_settings_t list = {settings, 0};
-  const mg_status_t status = settings_of(params, true, &list, message, message_size);
-  *n = list.n;
-  return status;
+mg_status_t mg_input_rhs_settings(const mg_params_t *params, mg_settings_t *settings) {
+  return settings_of(params, true, settings);
 }

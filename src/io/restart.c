@@ -7,6 +7,7 @@
 #include "io/boundary_faces_io.h"
 #include "io/dump.h"
 #include "io/field_io.h"
+#include "io/input.h"
 #include "io/stored_sums.h"
 #include "level/ops.h"
 #include "params/params_table.h"
@@ -221,36 +222,21 @@ static mg_status_t read_head(const char *path, head_t *head) {
 
 /* --- settings -------------------------------------------------------------------------- */
 
-static mg_status_t add_size(mg_settings_t *list, const head_t *head, const mg_params_t *params,
-                            char *message, int message_size) {
-  const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
-  int log2_box_dim;
-  int64_t boxes;
+static mg_status_t add_size(mg_settings_t *list, const head_t *head, const mg_params_t *params) {
   const bool has_size = params->log2_box_dim != 0 || params->boxes_per_rank != 0,
              general = head->setting[MG_OPT_CELLS][0] != '\0';
-  if (has_size && general) {
-    snprintf(message, (size_t)message_size,
-             "--restart=%.150s has the grid --cells=%s; drop LOG2_BOX_DIM and BOXES_PER_RANK",
-             params->restart, head->setting[MG_OPT_CELLS]);
-    return MG_ERR_USAGE;
-  }
+  if (has_size && general)
+    return mg_error(
+        MG_ERR_USAGE,
+        "--restart=%.150s has the grid --cells=%s; drop LOG2_BOX_DIM and BOXES_PER_RANK",
+        params->restart, head->setting[MG_OPT_CELLS]);
   if (has_size || general) return MG_OK; /* --cells is a setting like the others */
   int32_t n[3];
   grid_of(head, n);
-  if (!mg_is_cube(n)) {
-    snprintf(message, (size_t)message_size, "--restart=%.150s has %s cells, which is not a cube",
-             params->restart, mg_grid(n).text);
-    return MG_ERR_USAGE;
-  }
-  if (!mg_plan_find_boxes(n[0], head->box_cells, ranks, &log2_box_dim, &boxes)) {
-    snprintf(message, (size_t)message_size,
-             "--restart=%.150s has %s cells, too few for %lld ranks; use fewer ranks",
-             params->restart, mg_grid(n).text, (long long)ranks);
-    return MG_ERR_USAGE;
-  }
-  mg_settings_add_integer(list, "log2-box-dim", log2_box_dim);
-  mg_settings_add_integer(list, "boxes-per-rank", boxes);
-  return MG_OK;
+  if (!mg_is_cube(n))
+    return mg_error(MG_ERR_USAGE, "--restart=%.150s has %s cells, which is not a cube",
+                    params->restart, mg_grid(n).text);
+  return mg_settings_add_boxes(list, "restart", params->restart, params, n[0], head->box_cells);
 }
 
 /* The problem's settings are binding: the stored cells are valid for no other. The precision class
@@ -266,28 +252,17 @@ static void add_settings(mg_settings_t *list, const head_t *head) {
   }
 }
 
-mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings[MG_MAX_SETTINGS],
-                                int *n, char *message, int message_size) {
+mg_status_t mg_restart_settings(const mg_params_t *params, mg_settings_t *settings) {
   static head_t head;
-  mg_settings_t list = {settings, 0};
-  message[0] = '\0'; /* errors in the file have been logged */
-  *n = 0;
-  if (!mg_h5_available()) {
-    snprintf(
-        message, (size_t)message_size,
-        "--restart requires a build with HDF5; install libhdf5-openmpi-dev (or libhdf5-dev) and "
-        "reconfigure");
-    return MG_ERR_USAGE;
-  }
+  MG_TRY(mg_h5_check_build("restart"));
   MG_TRY(read_head(params->restart, &head));
-  MG_TRY(add_size(&list, &head, params, message, message_size));
+  MG_TRY(add_size(settings, &head, params));
   /* These files may have been moved; their contents are compared when they are read. */
-  if (head.coefficients[0]) mg_settings_add(&list, "coefficients", head.coefficients, false);
-  if (head.rhs[0]) mg_settings_add(&list, "rhs", head.rhs, false);
+  if (head.coefficients[0]) mg_settings_add(settings, "coefficients", head.coefficients, false);
+  if (head.rhs[0]) mg_settings_add(settings, "rhs", head.rhs, false);
   if (!head.setting[MG_OPT_PRECISION][0]) /* a dump of an older version */
     snprintf(head.setting[MG_OPT_PRECISION], WORD_SIZE, "%s", mg_precision_name(MG_CLASS_DOUBLE));
-  add_settings(&list, &head);
-  *n = list.n;
+  add_settings(settings, &head);
   return MG_OK;
 }
 

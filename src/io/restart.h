@@ -19,9 +19,7 @@ typedef struct {
 /** Settings stored in the file of params->restart, for mg_params_parse_with. Called by one rank.
  *  If params give no sizes, box sizes are chosen that make the file's grid on the available
  *  ranks. */
-MG_MUST_CHECK mg_status_t mg_restart_settings(const mg_params_t *params,
-                                              mg_setting_t settings[MG_MAX_SETTINGS], int *n,
-                                              char *message, int message_size);
+MG_MUST_CHECK mg_status_t mg_restart_settings(const mg_params_t *params, mg_settings_t *settings);
 
 /** Read the file's metadata and check that it matches the plan's grid. Collective over the
  *  world.

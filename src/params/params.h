@@ -107,24 +107,22 @@ enum { MG_MAX_SETTINGS = 24 };
 /** What the program should do after a successful parse. */
 typedef enum { MG_ACTION_RUN, MG_ACTION_HELP, MG_ACTION_VERSION } mg_action_t;
 
-/** A growing list of settings; capacity MG_MAX_SETTINGS. */
+/** A growing list of settings. */
 typedef struct {
-  mg_setting_t *setting;
+  mg_setting_t setting[MG_MAX_SETTINGS];
   int n;
 } mg_settings_t;
 
 void mg_settings_add(mg_settings_t *settings, const char *name, const char *value, bool binding);
-void mg_settings_add_integer(mg_settings_t *settings, const char *name, int64_t value);
 
 /** Reader of the settings in the file that an option names.
- *  @param[in]  params   values from the command line, the deck and earlier readers; unset sizes are
- *                       0, unset paths ""
- *  @param[out] message  one line that explains a failure; "" if it has been logged
- *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE, MG_ERR_MEMORY */
+ *  @param[in]     params    values from the command line, the deck and earlier readers; unset sizes
+ *                           are 0, unset paths ""
+ *  @param[in,out] settings  n is 0 before
+ *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE, MG_ERR_MEMORY; logged */
 typedef struct {
   const char *option; /**< the option that names the file */
-  mg_status_t (*read)(const mg_params_t *params, mg_setting_t settings[MG_MAX_SETTINGS], int *n,
-                      char *message, int message_size);
+  mg_status_t (*read)(const mg_params_t *params, mg_settings_t *settings);
 } mg_settings_reader_t;
 
 /** Fill params from the defaults, the --input deck and the command line, which takes precedence.

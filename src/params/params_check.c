@@ -66,13 +66,14 @@ static mg_status_t compare_setting(mg_parser_t *parser, const mg_option_t *optio
 }
 
 /* Did the user select a different smoother than the file? */
-static bool is_other_smoother(const mg_parser_t *parser, const mg_setting_t *setting, int n) {
+static bool is_other_smoother(const mg_parser_t *parser, const mg_settings_t *settings) {
   char given[64];
   const mg_option_t *option = &mg_options[MG_OPT_SMOOTHER];
+  const mg_setting_t *s = settings->setting;
   mg_option_format(option, parser->params, given, (int)sizeof given);
-  for (int i = 0; i < n; i++)
-    if (strcmp(setting[i].name, option->name) == 0)
-      return parser->source[MG_OPT_SMOOTHER] > MG_FROM_FILE && strcmp(given, setting[i].value) != 0;
+  for (; s < settings->setting + settings->n; s++)
+    if (strcmp(s->name, option->name) == 0)
+      return parser->source[MG_OPT_SMOOTHER] > MG_FROM_FILE && strcmp(given, s->value) != 0;
   return false;
 }
 
@@ -106,17 +107,16 @@ static mg_status_t check_restarts_path(mg_parser_t *parser, const char *name, co
 }
 
 mg_status_t mg_parser_take_file(mg_parser_t *parser, const mg_settings_reader_t *reader) {
-  static mg_setting_t setting[MG_MAX_SETTINGS]; /* too large for some stacks */
-  char why[1024], path[MG_PATH_MAX];
-  int n = 0;
+  static mg_settings_t settings; /* too large for some stacks */
+  char path[MG_PATH_MAX];
   path_of(parser, reader->option, path);
   if (path[0] == '\0') return MG_OK;
   MG_TRY(check_restarts_path(parser, reader->option, path));
-  const mg_status_t status = reader->read(parser->params, setting, &n, why, (int)sizeof why);
-  if (status != MG_OK) return mg_parser_fail(parser, status, "%s", why);
-  const bool other_smoother = is_other_smoother(parser, setting, n);
-  for (int i = 0; i < n; i++)
-    MG_TRY(take_setting(parser, &setting[i], other_smoother, reader->option));
+  settings.n = 0;
+  MG_TRY(reader->read(parser->params, &settings));
+  const bool other_smoother = is_other_smoother(parser, &settings);
+  for (int i = 0; i < settings.n; i++)
+    MG_TRY(take_setting(parser, &settings.setting[i], other_smoother, reader->option));
   return MG_OK;
 }
 

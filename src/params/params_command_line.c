@@ -149,12 +149,6 @@ void mg_settings_add(mg_settings_t *settings, const char *name, const char *valu
   s->binding = binding;
 }
 
-void mg_settings_add_integer(mg_settings_t *settings, const char *name, int64_t value) {
-  char text[32];
-  snprintf(text, sizeof text, "%lld", (long long)value);
-  mg_settings_add(settings, name, text, false);
-}
-
 /* The command line is read first: it names the deck, which does not override it. */
 static mg_status_t read_all(mg_parser_t *parser, int argc, char *const argv[],
                             mg_action_t *action) {

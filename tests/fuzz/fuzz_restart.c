@@ -31,32 +31,28 @@ static void remove_file(void) {
 /* An accepted file sets all settings. */
 static mg_status_t restart(void) {
   static mg_params_t params;
-  static mg_setting_t settings[MG_MAX_SETTINGS];
-  char message[1024];
-  int n;
+  static mg_settings_t settings;
   mg_params_defaults(&params);
   snprintf(params.restart, sizeof params.restart, "%s", path);
-  const mg_status_t status =
-      mg_restart_settings(&params, settings, &n, message, (int)sizeof message);
-  if (status == MG_OK && n < 9) abort();
+  settings.n = 0;
+  const mg_status_t status = mg_restart_settings(&params, &settings);
+  if (status == MG_OK && settings.n < 9) abort();
   return status;
 }
 
 static mg_status_t look_for_fields(void) {
   static mg_params_t params;
-  static mg_setting_t settings[MG_MAX_SETTINGS];
+  static mg_settings_t settings;
   static mg_input_t input;
-  char message[1024];
-  int n;
   mg_params_defaults(&params);
   snprintf(params.coefficients, sizeof params.coefficients, "%s", path);
-  const mg_status_t status =
-      mg_input_coefficients_settings(&params, settings, &n, message, (int)sizeof message);
-  if (status == MG_OK && n < 5) abort();
+  settings.n = 0;
+  const mg_status_t status = mg_input_coefficients_settings(&params, &settings);
+  if (status == MG_OK && settings.n < 5) abort();
   /* Beside an --rhs file, which may also state widths, that one sets the size. */
   snprintf(params.rhs, sizeof params.rhs, "%s", path);
-  if (mg_input_rhs_settings(&params, settings, &n, message, (int)sizeof message) == MG_OK && n < 1)
-    abort();
+  settings.n = 0;
+  if (mg_input_rhs_settings(&params, &settings) == MG_OK && settings.n < 1) abort();
   if (mg_input_open(&params, &input) == MG_OK && input.n[0] == 0) abort();
   return status;
 }

@@ -13,7 +13,7 @@
 #ifndef MG_H5_H
 #define MG_H5_H
 
-#include "base/status.h"
+#include "base/log.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,6 +45,15 @@ static inline mg_h5_data_t mg_h5_data(mg_h5_type_t type, int rank, const int32_t
 
 /** Whether an HDF5 library is available. */
 bool mg_h5_available(void);
+
+/** Refuse an option that needs the library in a build without it. */
+static inline mg_status_t mg_h5_check_build(const char *option) {
+  if (mg_h5_available()) return MG_OK;
+  return mg_error(MG_ERR_USAGE,
+                  "--%s requires a build with HDF5; install libhdf5-openmpi-dev (or libhdf5-dev) "
+                  "and reconfigure, or drop --%s",
+                  option, option);
+}
 
 /** Number of ranks that access the files of this run: all of them with parallel HDF5, otherwise
  *  rank 0 alone. */
