@@ -105,55 +105,47 @@ mg_status_t mg_axes_dump(const mg_hierarchy_t *h, mg_h5_t *file, bool write) {
 
 /* --- users' files ---------------------------------------------------------------------- */
 
-/* What an error is about. */
-typedef struct {
-  mg_h5_t *file;
-  const char *option, *path;
-  const mg_sums_list_t *list;
-} source_t;
-
-static mg_status_t check(const source_t *in, const char *name, const double *face, int32_t n) {
+static mg_status_t check(const mg_h5_t *file, const char *name, const double *face, int32_t n) {
   const int64_t at = mg_axis_fault(face, n);
   if (at < 0) return MG_OK;
   if (at == 0)
-    return mg_error(MG_ERR_IO, "--%s=%s: %s[0] is %g; positions of faces must be finite",
-                    in->option, in->path, name, face[0]);
-  return mg_error(MG_ERR_IO,
-                  "--%s=%s: %s[%lld] is %g after %g; positions of faces must be finite and ascend",
-                  in->option, in->path, name, (long long)at, face[at], face[at - 1]);
+    return mg_h5_wrong(file, ": %s[0] is %g; positions of faces must be finite", name, face[0]);
+  return mg_h5_wrong(file,
+                     ": %s[%lld] is %g after %g; positions of faces must be finite and ascend",
+                     name, (long long)at, face[at], face[at - 1]);
 }
 
 /* Find the checksums of an axis, and whether it is there. */
-static mg_status_t find_axis(const source_t *in, const char *name, bool *there) {
+static mg_status_t find_axis(mg_h5_t *file, const mg_sums_list_t *list, const char *name,
+                             bool *there) {
   char sums[MG_H5_NAME_MAX];
   bool has_sums;
   mg_sums_path(word_of(name), sums);
-  MG_TRY(mg_h5_exists(in->file, name, there));
-  return mg_sums_find(in->file, in->list, word_of(name), sums, *there, &has_sums);
+  MG_TRY(mg_h5_exists(file, name, there));
+  return mg_sums_find(file, list, word_of(name), sums, *there, &has_sums);
 }
 
-static mg_status_t read_values(const source_t *in, const char *name, int32_t size, double *values) {
+static mg_status_t read_values(mg_h5_t *file, const char *name, int32_t size, double *values) {
   mg_h5_data_t data;
-  MG_TRY(mg_h5_data_open_numbers(in->file, name, 1, &size, &data));
-  mg_status_t status = mg_h5_read_planes(in->file, &data, 0, size, values);
-  status = mg_status_worst(status, mg_h5_data_close(in->file, &data));
-  return status == MG_OK ? mg_sums_compare(in->file, word_of(name), 1, &size, values) : status;
+  MG_TRY(mg_h5_data_open_numbers(file, name, 1, &size, &data));
+  mg_status_t status = mg_h5_read_planes(file, &data, 0, size, values);
+  status = mg_status_worst(status, mg_h5_data_close(file, &data));
+  return status == MG_OK ? mg_sums_compare(file, word_of(name), 1, &size, values) : status;
 }
 
 /* Read one axis; free it if its cells have equal widths. */
-static mg_status_t read_axis(const source_t *in, const char *name, int32_t n, double **face,
-                             double *low, double *length) {
+static mg_status_t read_axis(mg_h5_t *file, const char *name, int32_t n, double **face, double *low,
+                             double *length) {
   mg_h5_look_t look;
-  MG_TRY(mg_h5_inspect(in->file, name, &look));
+  MG_TRY(mg_h5_inspect(file, name, &look));
   if (look.rank != 1 || look.size[0] != (int64_t)n + 1)
-    return mg_error(MG_ERR_IO,
-                    "--%s=%s: %s must have 1 dimension of %lld positions, one more than the fields "
-                    "have cells; it has %d of %lld",
-                    in->option, in->path, name, (long long)n + 1, look.rank,
-                    (long long)look.size[0]);
+    return mg_h5_wrong(file,
+                       ": %s must have 1 dimension of %lld positions, one more than the fields "
+                       "have cells; it has %d of %lld",
+                       name, (long long)n + 1, look.rank, (long long)look.size[0]);
   MG_TRY(mg_new(face, (int64_t)n + 1, "positions of faces"));
-  MG_TRY(read_values(in, name, n + 1, *face));
-  MG_TRY(check(in, name, *face, n));
+  MG_TRY(read_values(file, name, n + 1, *face));
+  MG_TRY(check(file, name, *face, n));
   *low = (*face)[0];
   *length = (*face)[n] - (*face)[0];
   if (!mg_axis_is_even(*face, n)) return MG_OK;
@@ -162,10 +154,8 @@ static mg_status_t read_axis(const source_t *in, const char *name, int32_t n, do
   return MG_OK;
 }
 
-mg_status_t mg_axes_read(mg_h5_t *file, const char *option, const char *path,
-                         const mg_sums_list_t *list, bool vtk, const int32_t n[3], mg_axes_t *axes,
-                         double low[3], double length[3]) {
-  const source_t in = {file, option, path, list};
+mg_status_t mg_axes_read(mg_h5_t *file, const mg_sums_list_t *list, bool vtk, const int32_t n[3],
+                         mg_axes_t *axes, double low[3], double length[3]) {
   char name[3][MG_DATA_PATH_MAX];
   bool there[3];
   for (int d = 0; d < 3; d++) {
@@ -174,23 +164,22 @@ mg_status_t mg_axes_read(mg_h5_t *file, const char *option, const char *path,
       mg_axis_vtk_path(d, name[d]);
     else
       mg_axis_path(0, d, name[d]);
-    MG_TRY(find_axis(&in, name[d], &there[d]));
+    MG_TRY(find_axis(file, list, name[d], &there[d]));
   }
   if (!there[0] && !there[1] && !there[2]) return MG_OK;
   for (int d = 0; d < 3; d++) {
     if (!there[d])
-      return mg_error(MG_ERR_IO, "--%s=%s has no %s; %s, %s and %s are required", option, path,
-                      name[d], name[0], name[1], name[2]);
-    MG_TRY(read_axis(&in, name[d], n[d], &axes->face[d], &low[d], &length[d]));
+      return mg_h5_wrong(file, " has no %s; %s, %s and %s are required", name[d], name[0], name[1],
+                         name[2]);
+    MG_TRY(read_axis(file, name[d], n[d], &axes->face[d], &low[d], &length[d]));
   }
   return MG_OK;
 }
 
 mg_status_t mg_axes_read_centers(mg_h5_t *file, const mg_sums_list_t *list, int d, int32_t n,
                                  double *center, bool *there) {
-  const source_t in = {file, "", "", list};
   char name[MG_DATA_PATH_MAX];
   mg_axis_vtk_path(d, name);
-  MG_TRY(find_axis(&in, name, there));
-  return *there ? read_values(&in, name, n, center) : MG_OK;
+  MG_TRY(find_axis(file, list, name, there));
+  return *there ? read_values(file, name, n, center) : MG_OK;
 }

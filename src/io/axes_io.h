@@ -17,7 +17,6 @@ void mg_axis_path(int level, int d, char path[MG_DATA_PATH_MAX]);
 MG_MUST_CHECK mg_status_t mg_axes_dump(const mg_hierarchy_t *h, mg_h5_t *file, bool write);
 
 /** Read the positions of faces that a user's file has, on the calling rank only.
- *  @param[in]  option, path  name the file in messages
  *  @param[in]  list          its datasets with checksums
  *  @param[in]  vtk           VTK's /VTKHDF/XCoordinates ... instead of /grid/x ...
  *  @param[in]  n             cells of its fields
@@ -26,9 +25,9 @@ MG_MUST_CHECK mg_status_t mg_axes_dump(const mg_hierarchy_t *h, mg_h5_t *file, b
  *  @param[out] length        of the domain in each direction; 0 if the file has no positions
  *  @return MG_OK, MG_ERR_IO (one of the three is missing, or is not as it must be),
  *          MG_ERR_MEMORY */
-MG_MUST_CHECK mg_status_t mg_axes_read(mg_h5_t *file, const char *option, const char *path,
-                                       const mg_sums_list_t *list, bool vtk, const int32_t n[3],
-                                       mg_axes_t *axes, double low[3], double length[3]);
+MG_MUST_CHECK mg_status_t mg_axes_read(mg_h5_t *file, const mg_sums_list_t *list, bool vtk,
+                                       const int32_t n[3], mg_axes_t *axes, double low[3],
+                                       double length[3]);
 
 /** Read the positions of points in VTK's /VTKHDF/XCoordinates ..., if the file has them.
  *  @param[out] center  n values; not changed if `there` is false */

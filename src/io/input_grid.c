@@ -85,15 +85,14 @@ static mg_status_t add(const mg_input_look_t *in, const int32_t n[3], mg_input_g
   if (differ(grid, more, n, &at)) {
     mg_axes_free(&more->axes);
     if (at.cell < 0)
-      return mg_error(MG_ERR_IO,
-                      "--%s=%s: the domain begins at %c = %.9g by /grid or XCoordinates, "
-                      "but at %.9g by %s; remove one of them",
-                      in->source->option, in->source->path, "xyz"[at.d], at.a, at.b, name);
-    return mg_error(MG_ERR_IO,
-                    "--%s=%s: cell %d in %c has width %.9g by /grid or XCoordinates, but %.9g by "
-                    "%s; remove one of them",
-                    in->source->option, in->source->path, (int)at.cell, "xyz"[at.d], at.a, at.b,
-                    name);
+      return mg_h5_wrong(in->file,
+                         ": the domain begins at %c = %.9g by /grid or XCoordinates, "
+                         "but at %.9g by %s; remove one of them",
+                         "xyz"[at.d], at.a, at.b, name);
+    return mg_h5_wrong(in->file,
+                       ": cell %d in %c has width %.9g by /grid or XCoordinates, but %.9g by "
+                       "%s; remove one of them",
+                       (int)at.cell, "xyz"[at.d], at.a, at.b, name);
   }
   join(grid, more);
   return MG_OK;
@@ -113,11 +112,10 @@ static mg_status_t add_positions(const mg_input_look_t *in, const int32_t n[3], 
     else
       mg_axis_path(0, d, path);
     MG_TRY(mg_h5_inspect(in->file, path, &look));
-    if (look.there)
-      MG_TRY(mg_input_find_gaps(in->file, in->source->option, in->source->path, path, &gaps));
+    if (look.there) MG_TRY(mg_input_find_gaps(in->file, path, &gaps));
   }
-  const mg_status_t status = mg_axes_read(in->file, in->source->option, in->source->path, &in->sums,
-                                          vtk, n, &more.axes, more.origin, length);
+  const mg_status_t status =
+      mg_axes_read(in->file, &in->sums, vtk, n, &more.axes, more.origin, length);
   if (status != MG_OK || length[0] == 0.0) {
     mg_axes_free(&more.axes);
     return status;
@@ -142,20 +140,20 @@ static mg_status_t check_centers(const mg_input_look_t *in, const int32_t n[3],
     MG_TRY(mg_h5_exists(in->file, path, &there));
     if (!there) continue;
     if (!mg_input_states_widths(grid))
-      return mg_error(MG_ERR_IO,
-                      "--%s=%s: %s has positions of points, which do not determine the faces of "
-                      "cells; store cell data, or the faces in /grid",
-                      in->source->option, in->source->path, path);
+      return mg_h5_wrong(in->file,
+                         ": %s has positions of points, which do not determine the faces of "
+                         "cells; store cell data, or the faces in /grid",
+                         path);
     MG_TRY(mg_new(&center, n[d], "positions of cells"));
     mg_status_t status = mg_axes_read_centers(in->file, &in->sums, d, n[d], center, &there);
     for (int32_t i = 0; status == MG_OK && i < n[d]; i++) {
       const double low = position(grid, n, d, i), high = position(grid, n, d, i + 1),
                    want = 0.5 * (low + high);
       if (!(fabs(center[i] - want) <= SAME_WIDTH * (high - low) + SAME_POSITION * fabs(want)))
-        status = mg_error(MG_ERR_IO,
-                          "--%s=%s: %s[%d] is %.9g, but the center of this cell of /grid is %.9g; "
-                          "remove one of them",
-                          in->source->option, in->source->path, path, (int)i, center[i], want);
+        status = mg_h5_wrong(in->file,
+                             ": %s[%d] is %.9g, but the center of this cell of /grid is %.9g; "
+                             "remove one of them",
+                             path, (int)i, center[i], want);
     }
     free(center);
     if (status != MG_OK) return status;
@@ -167,11 +165,10 @@ static mg_status_t check_centers(const mg_input_look_t *in, const int32_t n[3],
 static mg_status_t check_count(const mg_input_look_t *in, const char *name, int d, int64_t states,
                                int64_t has) {
   if (states == has) return MG_OK;
-  return mg_error(MG_ERR_IO,
-                  "--%s=%s: %s of /VTKHDF states %lld points in %c, but the fields have %lld; "
-                  "correct it or remove it",
-                  in->source->option, in->source->path, name, (long long)states, "xyz"[d],
-                  (long long)has);
+  return mg_h5_wrong(in->file,
+                     ": %s of /VTKHDF states %lld points in %c, but the fields have %lld; "
+                     "correct it or remove it",
+                     name, (long long)states, "xyz"[d], (long long)has);
 }
 
 static mg_status_t check_extents(const mg_input_look_t *in, const int32_t n[3], bool points,
@@ -199,10 +196,10 @@ static mg_status_t check_direction(const mg_input_look_t *in) {
   if (there) MG_TRY(mg_h5_get_doubles(in->file, "/VTKHDF", "Direction", direction, 9));
   for (int i = 0; there && i < 9; i++)
     if (!(fabs(direction[i] - (i % 4 == 0 ? 1.0 : 0.0)) <= SAME_WIDTH))
-      return mg_error(MG_ERR_IO,
-                      "--%s=%s: Direction of /VTKHDF turns or mirrors the axes ([%d] is %g); only "
-                      "1 0 0 0 1 0 0 0 1 can be solved",
-                      in->source->option, in->source->path, i, direction[i]);
+      return mg_h5_wrong(in->file,
+                         ": Direction of /VTKHDF turns or mirrors the axes ([%d] is %g); only "
+                         "1 0 0 0 1 0 0 0 1 can be solved",
+                         i, direction[i]);
   return MG_OK;
 }
 
@@ -214,9 +211,8 @@ static mg_status_t read_three(const mg_input_look_t *in, const char *name, bool 
   MG_TRY(mg_h5_get_doubles(in->file, "/VTKHDF", name, values, 3));
   for (int d = 0; d < 3; d++)
     if (!isfinite(values[d]) || (widths && values[d] <= 0.0))
-      return mg_error(MG_ERR_IO, "--%s=%s: %s of /VTKHDF is %g in %c; it must be finite%s",
-                      in->source->option, in->source->path, name, values[d], "xyz"[d],
-                      widths ? " and above 0" : "");
+      return mg_h5_wrong(in->file, ": %s of /VTKHDF is %g in %c; it must be finite%s", name,
+                         values[d], "xyz"[d], widths ? " and above 0" : "");
   return MG_OK;
 }
 
@@ -239,9 +235,8 @@ static mg_status_t check_type(const mg_input_look_t *in, char type[64]) {
   MG_TRY(mg_h5_get_word(in->file, "/VTKHDF", "Type", type, 64));
   if (type[0] == '\0' || strcmp(type, "ImageData") == 0 || strcmp(type, "RectilinearGrid") == 0)
     return MG_OK;
-  return mg_error(
-      MG_ERR_IO, "--%s=%s: /VTKHDF has the Type %s; only ImageData and RectilinearGrid can be read",
-      in->source->option, in->source->path, type);
+  return mg_h5_wrong(
+      in->file, ": /VTKHDF has the Type %s; only ImageData and RectilinearGrid can be read", type);
 }
 
 mg_status_t mg_input_find_grid(const mg_input_look_t *in, bool points, mg_input_t *input) {
@@ -255,10 +250,8 @@ mg_status_t mg_input_find_grid(const mg_input_look_t *in, bool points, mg_input_
   if (!there) return MG_OK;
   MG_TRY(points ? check_centers(in, n, grid) : add_positions(in, n, true, grid));
   if (strcmp(type, "RectilinearGrid") == 0 && !mg_input_states_widths(grid))
-    return mg_error(MG_ERR_IO,
-                    "--%s=%s: /VTKHDF has the Type RectilinearGrid, but no XCoordinates, "
-                    "YCoordinates and ZCoordinates",
-                    in->source->option, in->source->path);
+    return mg_h5_wrong(in->file, ": /VTKHDF has the Type RectilinearGrid, but no XCoordinates, "
+                                 "YCoordinates and ZCoordinates");
   return add_image(in, n, points, grid);
 }
 

@@ -28,8 +28,8 @@ static mg_status_t check_version(const mg_input_look_t *in) {
   if (!there) return MG_OK;
   MG_TRY(mg_h5_get_integers(in->file, MG_DUMP_OURS, "format_version", &version, 1));
   if (version == MG_FORMAT_VERSION) return MG_OK;
-  return mg_error(MG_ERR_IO, "--%s=%s: format_version is %lld; this program reads version %d",
-                  in->source->option, in->source->path, (long long)version, MG_FORMAT_VERSION);
+  return mg_h5_wrong(in->file, ": format_version is %lld; this program reads version %d",
+                     (long long)version, MG_FORMAT_VERSION);
 }
 
 static mg_status_t find_walls(const mg_input_look_t *in, const char *name,
@@ -56,15 +56,13 @@ static mg_status_t find_field(const mg_input_look_t *in, int field, mg_input_pla
   MG_TRY(mg_h5_inspect(in->file, cells, look));
   MG_TRY(mg_h5_inspect(in->file, points, &look_points));
   if (look->there && look_points.there)
-    return mg_error(MG_ERR_IO, "--%s=%s has both %s and %s; remove one of them", in->source->option,
-                    in->source->path, cells, points);
+    return mg_h5_wrong(in->file, " has both %s and %s; remove one of them", cells, points);
   if (!look->there) *look = look_points;
   snprintf(sums, sizeof sums, "/HPGMG/checksums/level_0/%s", name);
   MG_TRY(mg_sums_find(in->file, &in->sums, name, sums, look->there, &place->has_checksums));
   if (!look->there) return MG_OK;
   memcpy(place->path, look_points.there ? points : cells, sizeof place->path);
-  MG_TRY(mg_input_find_gaps(in->file, in->source->option, in->source->path, place->path,
-                            &place->gaps));
+  MG_TRY(mg_input_find_gaps(in->file, place->path, &place->gaps));
   place->is_float = look->type == MG_H5_FLOAT;
   if (field < MG_INPUT_BETA_I || field > MG_INPUT_BETA_K) return MG_OK;
   return find_walls(in, name, place);
@@ -72,25 +70,23 @@ static mg_status_t find_field(const mg_input_look_t *in, int field, mg_input_pla
 
 /* Check that all fields have the same size. from_before: it was set by an earlier file. A mismatch
  * between two files is a usage error; within one, the file is wrong. */
-static mg_status_t take_size(const mg_input_source_t *source, const mg_input_place_t *place,
+static mg_status_t take_size(const mg_input_look_t *in, const mg_input_place_t *place,
                              const mg_h5_look_t *look, bool from_before, mg_input_t *input) {
   int32_t n[3] = {0, 0, 0};
   if (look->rank != 3)
-    return mg_error(MG_ERR_IO, "--%s=%s: %s has %d dimensions; it must have 3", source->option,
-                    source->path, place->path, look->rank);
+    return mg_h5_wrong(in->file, ": %s has %d dimensions; it must have 3", place->path, look->rank);
   for (int d = 0; d < 3; d++) {
     const int64_t size = look->size[2 - d]; /* k is the first */
     if (size < 1 || size > MG_MAX_DIM)
-      return mg_error(MG_ERR_IO, "--%s=%s: %s has %lld cells in %c; it must have 1 to %d",
-                      source->option, source->path, place->path, (long long)size, "xyz"[d],
-                      MG_MAX_DIM);
+      return mg_h5_wrong(in->file, ": %s has %lld cells in %c; it must have 1 to %d", place->path,
+                         (long long)size, "xyz"[d], MG_MAX_DIM);
     n[d] = (int32_t)size;
   }
   if (input->n[0] == 0) memcpy(input->n, n, sizeof n);
   if (memcmp(input->n, n, sizeof n) == 0) return MG_OK;
   return mg_error(from_before ? MG_ERR_USAGE : MG_ERR_IO,
                   "--%s=%s: %s has %s cells, but other fields have %s; use one size",
-                  source->option, source->path, place->path, mg_grid(n).text,
+                  in->source->option, in->source->path, place->path, mg_grid(n).text,
                   mg_grid(input->n).text);
 }
 
@@ -106,8 +102,8 @@ static mg_status_t check_centering(const mg_input_look_t *in,
   for (int field = 0; field < MG_N_INPUTS; field++) {
     if (!place[field]) continue;
     if (first && has_points(first) != has_points(place[field]))
-      return mg_error(MG_ERR_IO, "--%s=%s has %s, but %s; store both as CellData or PointData",
-                      in->source->option, in->source->path, first->path, place[field]->path);
+      return mg_h5_wrong(in->file, " has %s, but %s; store both as CellData or PointData",
+                         first->path, place[field]->path);
     first = place[field];
   }
   *points = first && has_points(first);
@@ -134,7 +130,7 @@ static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source,
     input->held[is_rhs] |= 1u << field;
     if (!own) continue;
     read[field] = place;
-    MG_TRY(take_size(source, place, &look, from_before, input));
+    MG_TRY(take_size(&in, place, &look, from_before, input));
   }
   MG_TRY(check_centering(&in, read, &points));
   for (int d = 0; d < 3; d++)
@@ -162,18 +158,14 @@ static mg_status_t check_fields(mg_h5_t *file, const mg_input_source_t *source,
   /* Values of sides alone are a problem if the other file gives the size. */
   if (n == 0 && !(is_rhs && input->held[1] & MG_INPUT_BOUNDARY && input->n[0] > 0)) {
     mg_h5_name_datasets(file, held, (int)sizeof held);
-    return mg_error(MG_ERR_IO, "--%s=%s has no %s in /VTKHDF/CellData; %s", source->option,
-                    source->path, is_rhs ? "f" : "alpha, beta, beta_i, beta_j or beta_k", held);
+    return mg_h5_wrong(file, " has no %s in /VTKHDF/CellData; %s",
+                       is_rhs ? "f" : "alpha, beta, beta_i, beta_j or beta_k", held);
   }
   if (faces != 0 && faces != 3)
-    return mg_error(MG_ERR_IO,
-                    "--%s=%s has %d of beta_i, beta_j and beta_k; all three are required",
-                    source->option, source->path, faces);
+    return mg_h5_wrong(file, " has %d of beta_i, beta_j and beta_k; all three are required", faces);
   if (source->from <= MG_INPUT_BETA && faces == 3 && input->place[MG_INPUT_BETA].path[0] != '\0')
-    return mg_error(
-        MG_ERR_IO,
-        "--%s=%s has both cell beta and face beta_i, beta_j, beta_k; remove one of the two",
-        source->option, source->path);
+    return mg_h5_wrong(
+        file, " has both cell beta and face beta_i, beta_j, beta_k; remove one of the two");
   return MG_OK;
 }
 

@@ -40,10 +40,9 @@ static mg_status_t check_name(const mg_input_look_t *in, const rule_t *rule, con
   const int distance = mg_edit_distance(name, nearest);
   const bool looks_like_one = strlen(nearest) > 4 ? distance <= 1 : distance == 0;
   if (!rule->is_ours && !looks_like_one) return MG_OK;
-  return mg_error(MG_ERR_IO, "--%s=%s has an unknown %s '%s' in %s; did you mean %s?%s",
-                  in->source->option, in->source->path, rule->attributes ? "attribute" : "name",
-                  name, rule->group, nearest,
-                  rule->is_ours ? " (other data belong in groups of other names)" : "");
+  return mg_h5_wrong(in->file, " has an unknown %s '%s' in %s; did you mean %s?%s",
+                     rule->attributes ? "attribute" : "name", name, rule->group, nearest,
+                     rule->is_ours ? " (other data belong in groups of other names)" : "");
 }
 
 static mg_status_t check_rule(const mg_input_look_t *in, const rule_t *rule) {
@@ -66,8 +65,7 @@ mg_status_t mg_input_check_names(const mg_input_look_t *in) {
 }
 
 /* Packed values would have to be converted. */
-static mg_status_t refuse_packed(mg_h5_t *file, const char *option, const char *file_path,
-                                 const char *path) {
+static mg_status_t refuse_packed(mg_h5_t *file, const char *path) {
   static const char *const names[] = {"scale_factor", "add_offset", "_Unsigned"};
   for (int i = 0; i < 3; i++) {
     double value = i == 0 ? 1.0 : 0.0;
@@ -79,9 +77,8 @@ static mg_status_t refuse_packed(mg_h5_t *file, const char *option, const char *
     else
       MG_TRY(mg_h5_get_numbers(file, path, names[i], &value, 1, &n));
     if (i < 2 ? value == neutral : !there) continue;
-    return mg_error(MG_ERR_IO,
-                    "--%s=%s: %s is packed (attribute %s); write its values without packing",
-                    option, file_path, path, names[i]);
+    return mg_h5_wrong(file, ": %s is packed (attribute %s); write its values without packing",
+                       path, names[i]);
   }
   return MG_OK;
 }
@@ -94,15 +91,14 @@ static void add_missing(mg_input_gaps_t *gaps, int *n, double value) {
   gaps->missing[(*n)++] = fabs(value) < 3e38 ? (double)(float)value : value;
 }
 
-mg_status_t mg_input_find_gaps(mg_h5_t *file, const char *option, const char *file_path,
-                               const char *path, mg_input_gaps_t *gaps) {
+mg_status_t mg_input_find_gaps(mg_h5_t *file, const char *path, mg_input_gaps_t *gaps) {
   const double netcdf = 9.9692099683868690e+36, numpy = 1e20; /* where no attribute names another */
   double value[2];
   int n = 0, count;
   *gaps = (mg_input_gaps_t){.valid = {-INFINITY, INFINITY}};
   for (size_t i = 0; i < sizeof gaps->missing / sizeof gaps->missing[0]; i++)
     gaps->missing[i] = NAN;
-  MG_TRY(refuse_packed(file, option, file_path, path));
+  MG_TRY(refuse_packed(file, path));
   add_missing(gaps, &n, netcdf);
   add_missing(gaps, &n, numpy);
   MG_TRY(mg_h5_get_numbers(file, path, "_FillValue", value, 1, &count));

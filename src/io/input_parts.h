@@ -21,8 +21,7 @@ MG_MUST_CHECK mg_status_t mg_input_look(const mg_params_t *params, mg_input_t *i
 MG_MUST_CHECK mg_status_t mg_input_check_names(const mg_input_look_t *in);
 
 /** Find the values of a dataset that count as missing, and refuse packed values. */
-MG_MUST_CHECK mg_status_t mg_input_find_gaps(mg_h5_t *file, const char *option,
-                                             const char *file_path, const char *path,
+MG_MUST_CHECK mg_status_t mg_input_find_gaps(mg_h5_t *file, const char *path,
                                              mg_input_gaps_t *gaps);
 
 /** Add what a file states about the widths of cells and about the position of the domain to

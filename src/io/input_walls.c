@@ -31,11 +31,11 @@ static mg_status_t find(mg_h5_t *file, const mg_sums_list_t *list, const mg_para
   if (!look.there) return MG_OK;
   mg_boundary_faces_size(input->n, d, n);
   if (look.rank != 2 || look.size[0] != n[1] || look.size[1] != n[0])
-    return mg_error(MG_ERR_IO,
-                    "--rhs=%s: %s must have %d x %d values, one for each face of the side; it has "
-                    "%d dimension%s, the first of %lld",
-                    params->rhs, name, (int)n[1], (int)n[0], look.rank, look.rank == 1 ? "" : "s",
-                    (long long)look.size[0]);
+    return mg_h5_wrong(file,
+                       ": %s must have %d x %d values, one for each face of the side; it has "
+                       "%d dimension%s, the first of %lld",
+                       name, (int)n[1], (int)n[0], look.rank, look.rank == 1 ? "" : "s",
+                       (long long)look.size[0]);
   if (mg_params_is_periodic(params, d))
     return mg_error(MG_ERR_USAGE,
                     "--rhs=%s has %s, but the side is periodic; choose another --boundary",
@@ -56,17 +56,17 @@ mg_status_t mg_input_find_walls(mg_h5_t *file, const mg_sums_list_t *list,
   return MG_OK;
 }
 
-static mg_status_t check(const mg_params_t *params, const char *name, const mg_input_gaps_t *gaps,
+static mg_status_t check(const mg_h5_t *file, const char *name, const mg_input_gaps_t *gaps,
                          const double *values, const int32_t n[2]) {
   for (int64_t at = 0; at < (int64_t)n[0] * n[1]; at++)
     if (!(fabs(values[at]) <= 1e60) || mg_input_is_missing(gaps, values[at]))
-      return mg_error(MG_ERR_IO,
-                      "--rhs=%s: %s has %g at [%lld][%lld]; it must be finite and at most 1e60 in "
-                      "magnitude%s",
-                      params->rhs, name, values[at], (long long)(at / n[0]), (long long)(at % n[0]),
-                      mg_input_is_missing(gaps, values[at])
-                          ? "; this one marks a missing value (netCDF, NumPy)"
-                          : "");
+      return mg_h5_wrong(file,
+                         ": %s has %g at [%lld][%lld]; it must be finite and at most 1e60 in "
+                         "magnitude%s",
+                         name, values[at], (long long)(at / n[0]), (long long)(at % n[0]),
+                         mg_input_is_missing(gaps, values[at])
+                             ? "; this one marks a missing value (netCDF, NumPy)"
+                             : "");
   return MG_OK;
 }
 
@@ -77,15 +77,15 @@ static mg_status_t read_values(const mg_params_t *params, const char *name, cons
   mg_h5_data_t data;
   mg_input_gaps_t gaps;
   MG_TRY(mg_h5_open_alone("rhs", params->rhs, &file));
-  mg_status_t status = mg_input_find_gaps(file, "rhs", params->rhs, name, &gaps);
+  mg_status_t status = mg_input_find_gaps(file, name, &gaps);
   if (status == MG_OK) status = mg_h5_data_open_numbers(file, name, 2, n, &data);
   if (status == MG_OK) {
     status = mg_h5_read_planes(file, &data, 0, n[1], values);
     status = mg_status_worst(status, mg_h5_data_close(file, &data));
   }
   if (status == MG_OK) status = mg_sums_compare(file, name + 1, 2, n, values);
-  status = mg_status_worst(status, mg_h5_close(file));
-  return status == MG_OK ? check(params, name, &gaps, values, n) : status;
+  if (status == MG_OK) status = check(file, name, &gaps, values, n);
+  return mg_status_worst(status, mg_h5_close(file));
 }
 
 mg_status_t mg_input_load_wall(void *data, mg_hierarchy_t *h, int d, int side) {

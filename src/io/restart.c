@@ -51,41 +51,41 @@ static void grid_of(const head_t *head, int32_t n[3]) {
 
 /* --- the head -------------------------------------------------------------------------- */
 
-static mg_status_t bad(const char *path, const char *name, double value, const char *limits) {
-  return mg_error(MG_ERR_IO, "--restart=%s: %s is %.17g; it must be %s", path, name, value, limits);
+static mg_status_t bad(const mg_h5_t *file, const char *name, double value, const char *limits) {
+  return mg_h5_wrong(file, ": %s is %.17g; it must be %s", name, value, limits);
 }
 
-static mg_status_t check_history(const char *path, const head_t *head) {
+static mg_status_t check_history(const mg_h5_t *file, const head_t *head) {
   if (head->cycles < 1 || head->cycles > MG_MAX_CYCLES)
-    return bad(path, "cycles", (double)head->cycles, "from 1 to 1000");
+    return bad(file, "cycles", (double)head->cycles, "from 1 to 1000");
   if (!(head->f_norm >= 0.0) || !isfinite(head->f_norm))
-    return bad(path, "f_norm", head->f_norm, "finite and at least 0");
+    return bad(file, "f_norm", head->f_norm, "finite and at least 0");
   return MG_OK;
 }
 
 /* Check numbers before they are used or determine an allocation. */
-static mg_status_t check_numbers(const char *path, const head_t *head) {
+static mg_status_t check_numbers(const mg_h5_t *file, const head_t *head) {
   const int64_t box = head->box_cells;
   for (int d = 0; d < 3; d++)
     if (head->cells[d] < 1 || head->cells[d] > MG_MAX_DIM)
-      return bad(path, "cells", (double)head->cells[d], "from 1 to 1048576");
+      return bad(file, "cells", (double)head->cells[d], "from 1 to 1048576");
   const bool general = head->setting[MG_OPT_CELLS][0] != '\0';
   if (general && (box < 1 || box > MG_MAX_DIM))
-    return bad(path, "box_cells", (double)box, "from 1 to 1048576");
-  if (general) return check_history(path, head);
+    return bad(file, "box_cells", (double)box, "from 1 to 1048576");
+  if (general) return check_history(file, head);
   if (box < MG_MIN_BOX_DIM || box > MG_MAX_BOX_DIM || (box & (box - 1)) != 0 ||
       head->cells[0] % box != 0 || head->cells[1] % box != 0 || head->cells[2] % box != 0)
-    return bad(path, "box_cells", (double)box, "a power of two that divides cells");
-  return check_history(path, head);
+    return bad(file, "box_cells", (double)box, "a power of two that divides cells");
+  return check_history(file, head);
 }
 
-static mg_status_t check_version(mg_h5_t *file, const char *path) {
+static mg_status_t check_version(mg_h5_t *file) {
   int64_t version = 0, complete = 0;
   MG_TRY(mg_h5_get_integers(file, ours, "format_version", &version, 1));
   if (version != MG_FORMAT_VERSION)
-    return bad(path, "format_version", (double)version, "3, the version that this program reads");
+    return bad(file, "format_version", (double)version, "3, the version that this program reads");
   MG_TRY(mg_h5_get_integers(file, ours, "complete", &complete, 1));
-  if (complete != 1) return bad(path, "complete", (double)complete, "1 (the dump is incomplete)");
+  if (complete != 1) return bad(file, "complete", (double)complete, "1 (the dump is incomplete)");
   return mg_sums_check_attributes(file);
 }
 
@@ -174,17 +174,17 @@ static mg_status_t look_for_u(mg_h5_t *file, const head_t *head) {
   return mg_h5_data_close(file, &data);
 }
 
-static mg_status_t read_open(mg_h5_t *file, const char *path, head_t *head) {
-  MG_TRY(check_version(file, path));
+static mg_status_t read_open(mg_h5_t *file, head_t *head) {
+  MG_TRY(check_version(file));
   MG_TRY(read_settings(file, head));
   MG_TRY(read_words(file, head));
   MG_TRY(read_numbers(file, head));
   MG_TRY(read_files(file, head));
-  MG_TRY(check_numbers(path, head));
+  MG_TRY(check_numbers(file, head));
   MG_TRY(mg_h5_get_doubles(file, ours, "residual_norms", head->norm, (int)head->cycles));
   for (int64_t c = 0; c < head->cycles; c++)
     if (!isfinite(head->norm[c]) || head->norm[c] < 0.0)
-      return bad(path, "a residual norm", head->norm[c], "finite and at least 0");
+      return bad(file, "a residual norm", head->norm[c], "finite and at least 0");
   return look_for_u(file, head);
 }
 
@@ -216,7 +216,7 @@ static mg_status_t read_head(const char *path, head_t *head) {
   memset(head, 0, sizeof *head);
   MG_TRY(check_superblock(path));
   MG_TRY(mg_h5_open_alone("restart", path, &file));
-  const mg_status_t status = read_open(file, path, head);
+  const mg_status_t status = read_open(file, head);
   return mg_status_worst(status, mg_h5_close(file));
 }
 

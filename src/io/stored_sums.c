@@ -44,14 +44,17 @@ mg_status_t mg_sums_check_attributes(mg_h5_t *file) {
   bool there;
   MG_TRY(mg_h5_has_attribute(file, ours, of_attributes, &there));
   if (!there)
-    return mg_h5_wrong(file, of_attributes,
-                       "of /HPGMG is missing; a file with checksums needs that of its attributes, "
-                       "too (docs/format.md)");
+    return mg_h5_wrong(
+        file,
+        ": %s of /HPGMG is missing; a file with checksums needs that of its attributes, "
+        "too (docs/format.md)",
+        of_attributes);
   MG_TRY(mg_h5_get_integers(file, ours, of_attributes, &stored, 1));
   MG_TRY(sum_attributes(file, &checksum));
   if (stored == checksum) return MG_OK;
-  return mg_h5_wrong(file, of_attributes,
-                     "does not match: an attribute of /HPGMG or /VTKHDF is damaged or was changed");
+  return mg_h5_wrong(
+      file, ": %s does not match: an attribute of /HPGMG or /VTKHDF is damaged or was changed",
+      of_attributes);
 }
 
 /* --- the list -------------------------------------------------------------------------- */
@@ -69,7 +72,7 @@ mg_status_t mg_sums_list_read(mg_h5_t *file, mg_sums_list_t *list) {
   MG_TRY(has_attribute(file, ours, &there));
   MG_TRY(has_attribute(file, "/VTKHDF", &marked));
   if (!there && marked)
-    return mg_h5_wrong(file, "/HPGMG", "has no attribute checksums, but /VTKHDF has it");
+    return mg_h5_wrong(file, ": %s has no attribute checksums, but /VTKHDF has it", "/HPGMG");
   if (!there) return MG_OK;
   MG_TRY(mg_h5_get_text(file, ours, MG_SUMS_LIST, list->words + 1, MG_SUMS_LIST_MAX));
   list->words[0] = ' ';
@@ -84,13 +87,15 @@ mg_status_t mg_sums_find(mg_h5_t *file, const mg_sums_list_t *list, const char *
   const bool is_listed = strstr(list->words, listed) != NULL;
   MG_TRY(mg_h5_exists(file, path, has_sums));
   if (is_there && list->words[0] && !is_listed)
-    return mg_h5_wrong(file, word,
-                       "is not in attribute checksums of /HPGMG; give all datasets checksums, or "
-                       "remove the attribute");
+    return mg_h5_wrong(
+        file,
+        ": %s is not in attribute checksums of /HPGMG; give all datasets checksums, or "
+        "remove the attribute",
+        word);
   if (is_listed && !is_there)
-    return mg_h5_wrong(file, word, "is missing, but attribute checksums of /HPGMG lists it");
+    return mg_h5_wrong(file, ": %s is missing, but attribute checksums of /HPGMG lists it", word);
   if (is_listed && !*has_sums)
-    return mg_h5_wrong(file, path, "is missing, but attribute checksums of /HPGMG lists it");
+    return mg_h5_wrong(file, ": %s is missing, but attribute checksums of /HPGMG lists it", path);
   return MG_OK;
 }
 
@@ -108,12 +113,9 @@ void mg_sums_path(const char *word, char path[MG_H5_NAME_MAX]) {
 static mg_status_t compare(mg_h5_t *file, const char *word, int64_t rows, const uint64_t *sums,
                            const uint64_t *stored) {
   for (int64_t row = 0; row < rows; row++)
-    if (sums[row] != stored[row]) {
-      char what[96];
-      snprintf(what, sizeof what, "is damaged at [%lld]: its checksum does not match",
-               (long long)row);
-      return mg_h5_wrong(file, word, what);
-    }
+    if (sums[row] != stored[row])
+      return mg_h5_wrong(file, ": %s is damaged at [%lld]: its checksum does not match", word,
+                         (long long)row);
   return MG_OK;
 }
 

@@ -119,10 +119,12 @@ MG_MUST_CHECK mg_status_t mg_h5_visit_attributes(mg_h5_t *file, const char *grou
                                                                const double *words, int64_t n),
                                                  void *data);
 
-/** Report contents that cannot be used, although no call failed: "FILE: NAME WHAT". Ranks that
- *  share the file find the same, and rank 0 reports it.
+/** Report contents that cannot be used, although no call failed: the file's name, then the text.
+ *  Ranks that share the file find the same, and rank 0 reports it.
  *  @return MG_ERR_IO */
-mg_status_t mg_h5_wrong(const mg_h5_t *file, const char *name, const char *what);
+mg_status_t mg_h5_wrong_at(const char *source, int line, const mg_h5_t *file, const char *format,
+                           ...) MG_PRINTF(4, 5);
+#define mg_h5_wrong(file, ...) mg_h5_wrong_at(__FILE__, __LINE__, file, __VA_ARGS__)
 
 /** Read all numbers of an attribute of a group or dataset. A missing attribute has none.
  *  @param[out] n  how many there are

@@ -80,9 +80,7 @@ static bool is_of(values_t values, hid_t type) {
 
 static mg_status_t wrong_values(const mg_h5_t *file, const char *name, values_t values, int n) {
   static const char *const names[] = {"string of fixed length", "integer", "number"};
-  char text[64];
-  snprintf(text, sizeof text, "must be %d %s%s", n, names[values], n == 1 ? "" : "s");
-  return mg_h5_wrong(file, name, text);
+  return mg_h5_wrong(file, ": %s must be %d %s%s", name, n, names[values], n == 1 ? "" : "s");
 }
 
 /* Open an attribute and check that it has n values; the caller closes it. */
@@ -116,7 +114,7 @@ mg_status_t mg_h5_get_text(mg_h5_t *file, const char *group, const char *name, c
   MG_TRY(find(file, group, name, STRING, 1, &attribute, &length));
   if (length >= (size_t)size) {
     (void)H5Aclose(attribute);
-    return mg_h5_wrong(file, name, "is too long for a dump of hpgmg-fv");
+    return mg_h5_wrong(file, ": %s is too long for a dump of hpgmg-fv", name);
   }
   memset(text, 0, (size_t)size);
   const hid_t type = text_type(length);
@@ -177,7 +175,7 @@ static mg_status_t visit_string(const visitor_t *v, const char *name, hid_t attr
   const bool varies = H5Tis_variable_str(type) > 0;
   const size_t size = varies ? 0 : H5Tget_size(type);
   char *text = varies ? NULL : (char *)values_read;
-  if (!fits(size)) return mg_h5_wrong(v->file, name, "is too long");
+  if (!fits(size)) return mg_h5_wrong(v->file, ": %s is too long", name);
   memset(values_read, 0, size + 1);
   const hid_t memory = varies ? H5Tcopy(type) : text_type(size);
   mg_status_t status =
@@ -185,7 +183,7 @@ static mg_status_t visit_string(const visitor_t *v, const char *name, hid_t attr
           ? MG_OK
           : mg_h5_failed(v->file, "read", name);
   const size_t length = status == MG_OK && text ? strlen(text) : 0;
-  if (!fits(length + sizeof(double))) status = mg_h5_wrong(v->file, name, "is too long");
+  if (!fits(length + sizeof(double))) status = mg_h5_wrong(v->file, ": %s is too long", name);
   if (status == MG_OK && varies && text) memcpy(values_read, text, length);
   if (status == MG_OK && text) {
     memset((char *)values_read + length, 0, sizeof(double));
@@ -201,7 +199,7 @@ static mg_status_t visit_values(const visitor_t *v, const char *name, hid_t attr
   const H5T_class_t class = H5Tget_class(type);
   if (class == H5T_STRING && n == 1) return visit_string(v, name, attribute, type);
   if ((class != H5T_INTEGER && class != H5T_FLOAT) || n < 1) return MG_OK;
-  if (!fits((size_t)n * sizeof(double))) return mg_h5_wrong(v->file, name, "is too long");
+  if (!fits((size_t)n * sizeof(double))) return mg_h5_wrong(v->file, ": %s is too long", name);
   if (H5Aread(attribute, class == H5T_INTEGER ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, values_read) <
       0)
     return mg_h5_failed(v->file, "read", name);
@@ -212,7 +210,7 @@ static mg_status_t visit_values(const visitor_t *v, const char *name, hid_t attr
 /* The name is visited as text, then the values. */
 static mg_status_t visit_one(const visitor_t *v, hid_t group, const char *name) {
   double words[MG_H5_NAME_MAX / sizeof(double)];
-  if (strlen(name) >= sizeof words) return mg_h5_wrong(v->file, name, "is too long a name");
+  if (strlen(name) >= sizeof words) return mg_h5_wrong(v->file, ": %s is too long a name", name);
   const hid_t attribute = H5Aopen(group, name, H5P_DEFAULT);
   if (attribute < 0) return mg_h5_failed(v->file, "open", name);
   const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
@@ -268,9 +266,8 @@ mg_status_t mg_h5_get_numbers(mg_h5_t *file, const char *object, const char *nam
     return get(file, name, attribute, H5T_NATIVE_DOUBLE, values);
   }
   (void)H5Aclose(attribute);
-  char text[MG_H5_NAME_MAX + 64];
-  snprintf(text, sizeof text, "has an attribute %s that must be numbers, at most %d", name, most);
-  return mg_h5_wrong(file, object, text);
+  return mg_h5_wrong(file, ": %s has an attribute %s that must be numbers, at most %d", object,
+                     name, most);
 }
 
 static void replace_controls(char *text) {
@@ -310,7 +307,7 @@ mg_status_t mg_h5_get_word(mg_h5_t *file, const char *object, const char *name, 
     good = true;
   }
   replace_controls(text);
-  return good ? MG_OK : mg_h5_wrong(file, name, "must be text");
+  return good ? MG_OK : mg_h5_wrong(file, ": %s must be text", name);
 }
 
 /* Take the name that a call of the library has found; it returned `length`, negative if it failed.

@@ -208,7 +208,7 @@ static mg_status_t open_data(mg_h5_t *file, const char *path, mg_h5_type_t type,
   if (is_as_asked(data, any_number, size)) check_storage(data->id, rank, size, why);
   if (!why[0]) return MG_OK;
   MG_TRY(mg_h5_data_close(file, data));
-  return mg_h5_wrong(file, path, why);
+  return mg_h5_wrong(file, ": %s %s", path, why);
 }
 
 mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
@@ -230,7 +230,7 @@ mg_status_t mg_h5_exists(mg_h5_t *file, const char *path, bool *there) {
   for (const char *end = path; *end; end += strcspn(end, "/")) {
     end += *end == '/';
     const size_t length = (size_t)(end - path) + strcspn(end, "/");
-    if (length >= sizeof part) return mg_h5_wrong(file, path, "is too long a path");
+    if (length >= sizeof part) return mg_h5_wrong(file, ": %s is too long a path", path);
     memcpy(part, path, length);
     part[length] = '\0';
     const htri_t found = H5Lexists(file->id, part, H5P_DEFAULT);
@@ -267,7 +267,7 @@ mg_status_t mg_h5_inspect(mg_h5_t *file, const char *path, mg_h5_look_t *look) {
   if (type >= 0) (void)H5Tclose(type);
   if (space >= 0) (void)H5Sclose(space);
   (void)H5Dclose(data);
-  return look->there ? MG_OK : mg_h5_wrong(file, path, why);
+  return look->there ? MG_OK : mg_h5_wrong(file, ": %s %s", path, why);
 }
 
 mg_status_t mg_h5_data_close(mg_h5_t *file, mg_h5_data_t *data) {

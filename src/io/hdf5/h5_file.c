@@ -7,6 +7,7 @@
 #include "io/hdf5/h5_file.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -112,9 +113,15 @@ mg_status_t mg_h5_failed(mg_h5_t *file, const char *what, const char *name) {
   return mg_h5_failed_for(file, what, name, &reason);
 }
 
-mg_status_t mg_h5_wrong(const mg_h5_t *file, const char *name, const char *what) {
+mg_status_t mg_h5_wrong_at(const char *source, int line, const mg_h5_t *file, const char *format,
+                           ...) {
+  char text[2048];
   if (file->shared && !mg_comm_is_root()) return MG_ERR_IO;
-  return mg_error(MG_ERR_IO, "%s: %s %s", file->name, name, what);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  return mg_error_at(source, line, MG_ERR_IO, "%s%s", file->name, text);
 }
 
 /* --- files ----------------------------------------------------------------------------- */

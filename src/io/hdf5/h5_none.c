@@ -49,7 +49,7 @@ NONE(mg_h5_get_integers, mg_h5_t *file, const char *group, const char *name, int
 NONE(mg_h5_get_doubles, mg_h5_t *file, const char *group, const char *name, double *values, int n)
 NONE(mg_h5_visit_attributes, mg_h5_t *file, const char *group,
      void (*visit)(void *data, const char *name, const double *words, int64_t n), void *data)
-NONE(mg_h5_wrong, const mg_h5_t *file, const char *name, const char *what)
+NONE(mg_h5_wrong_at, const char *source, int line, const mg_h5_t *file, const char *format, ...)
 NONE(mg_h5_get_numbers, mg_h5_t *file, const char *object, const char *name, double *values,
      int most, int *n)
 NONE(mg_h5_get_word, mg_h5_t *file, const char *object, const char *name, char *text, int size)
