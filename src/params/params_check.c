@@ -56,13 +56,14 @@ static void path_of(const mg_parser_t *parser, const char *option, char path[MG_
 /* Handle an option that is already set: it must equal the file's value if that is binding. */
 static mg_status_t compare_setting(mg_parser_t *parser, const mg_option_t *option,
                                    const mg_setting_t *setting, const char *from) {
-  char given[MG_PATH_MAX], path[MG_PATH_MAX], label[256];
+  char given[MG_PATH_MAX], path[MG_PATH_MAX];
   mg_option_format(option, parser->params, given, (int)sizeof given);
   if (!setting->binding || strcmp(given, setting->value) == 0) return MG_OK;
   path_of(parser, from, path);
-  return mg_parser_fail(
-      parser, MG_ERR_USAGE, "%s is %.60s, but --%s=%.150s requires %.60s; remove one of them",
-      mg_parser_label(parser, option, label, (int)sizeof label), given, from, path, setting->value);
+  return mg_parser_fail(parser, MG_ERR_USAGE,
+                        "%s is %.60s, but --%s=%.150s requires %.60s; remove one of them",
+                        mg_parser_label(parser, (mg_option_id_t)(option - mg_options)).text, given,
+                        from, path, setting->value);
 }
 
 /* Did the user select a different smoother than the file? */
@@ -79,7 +80,8 @@ static bool is_other_smoother(const mg_parser_t *parser, const mg_settings_t *se
 
 static mg_status_t take_setting(mg_parser_t *parser, const mg_setting_t *setting,
                                 bool other_smoother, const char *from) {
-  char why[1024], path[MG_PATH_MAX];
+  mg_why_t why;
+  char path[MG_PATH_MAX];
   const mg_option_t *option = mg_option_find(setting->name);
   if (!option)
     return mg_parser_fail(parser, MG_ERR_INTERNAL, "setting '%s' of --%s is not an option",
@@ -88,9 +90,9 @@ static mg_status_t take_setting(mg_parser_t *parser, const mg_setting_t *setting
   if (parser->source[id] != MG_FROM_DEFAULT) return compare_setting(parser, option, setting, from);
   if (is_of_smoother(id) && other_smoother) return MG_OK;
   path_of(parser, from, path);
-  if (!mg_option_set(option, setting->value, parser->params, why, (int)sizeof why))
+  if (!mg_option_set(option, setting->value, parser->params, &why))
     return mg_parser_fail(parser, MG_ERR_IO, "--%s=%.150s: %s = %.60s: %s", from, path,
-                          option->name, setting->value, why);
+                          option->name, setting->value, why.text);
   parser->source[id] = MG_FROM_FILE;
   return MG_OK;
 }
@@ -188,20 +190,18 @@ static void choose_grid(mg_parser_t *parser) {
 static mg_status_t check_cells(mg_parser_t *parser) {
   static const mg_option_id_t excluded[] = {MG_OPT_LOG2_BOX_DIM, MG_OPT_BOXES_PER_RANK,
                                             MG_OPT_OFFICIAL};
-  char cells[256], label[256];
   if (!mg_params_has_cells(parser->params)) return MG_OK;
-  mg_parser_label(parser, &mg_options[MG_OPT_CELLS], cells, (int)sizeof cells);
-  for (size_t i = 0; i < sizeof excluded / sizeof excluded[0]; i++) {
-    const mg_option_t *option = &mg_options[excluded[i]];
-    if (!asks_for_something(parser, excluded[i])) continue;
-    return mg_parser_fail(parser, MG_ERR_USAGE, "%s cannot be combined with %s; remove one of them",
-                          cells, mg_parser_label(parser, option, label, (int)sizeof label));
-  }
+  const mg_label_t cells = mg_parser_label(parser, MG_OPT_CELLS);
+  for (size_t i = 0; i < sizeof excluded / sizeof excluded[0]; i++)
+    if (asks_for_something(parser, excluded[i]))
+      return mg_parser_fail(parser, MG_ERR_USAGE,
+                            "%s cannot be combined with %s; remove one of them", cells.text,
+                            mg_parser_label(parser, excluded[i]).text);
   if (mg_traits_of(parser->params->op)->any_grid) return MG_OK;
   return mg_parser_fail(parser, MG_ERR_USAGE,
                         "%s requires --operator=fv2 or 7pt; %s needs a cube of boxes: pass "
                         "LOG2_BOX_DIM and BOXES_PER_RANK",
-                        cells, mg_operator_name(parser->params->op));
+                        cells.text, mg_operator_name(parser->params->op));
 }
 
 /* Reject what a health check cannot have: its problems are fixed. */
@@ -211,23 +211,21 @@ static mg_status_t check_health(mg_parser_t *parser) {
       [MG_OPT_DEVICE] = true,      [MG_OPT_DEVICE_ID] = true,      [MG_OPT_HEALTH] = true,
       [MG_OPT_HEALTH_SLOW] = true, [MG_OPT_HEALTH_TIMEOUT] = true, [MG_OPT_JSON] = true,
       [MG_OPT_QUIET] = true,       [MG_OPT_VERBOSE] = true};
-  char label[256];
   for (int i = 0; i < MG_N_OPTIONS && parser->params->health[0] != '\0'; i++)
     if (!is_allowed[i] && asks_for_something(parser, i))
       return mg_parser_fail(parser, MG_ERR_USAGE,
                             "%s cannot be combined with --health; remove one of them",
-                            mg_parser_label(parser, &mg_options[i], label, (int)sizeof label));
+                            mg_parser_label(parser, (mg_option_id_t)i).text);
   return MG_OK;
 }
 
 /* The grid size is required. The command line gives both numbers or neither. */
 static mg_status_t check_size(mg_parser_t *parser) {
-  char label[512];
   if (mg_params_has_cells(parser->params) || parser->params->health[0] != '\0') return MG_OK;
   if (mg_params_has_wall_values(parser->params))
-    return mg_parser_fail(
-        parser, MG_ERR_USAGE, "%s: robin, and values other than 0, require --cells=NXxNYxNZ",
-        mg_parser_label(parser, &mg_options[MG_OPT_BOUNDARY], label, (int)sizeof label));
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "%s: robin, and values other than 0, require --cells=NXxNYxNZ",
+                          mg_parser_label(parser, MG_OPT_BOUNDARY).text);
   const bool has_dim = parser->params->log2_box_dim != 0;
   const bool has_boxes = parser->params->boxes_per_rank != 0;
   if (has_dim && has_boxes) return MG_OK;
@@ -269,15 +267,15 @@ static bool is_overruled(const mg_parser_t *parser, int id) {
  * the defaults that depend on other options. A single loop suffices: the table lists an option
  * before those that it decides. */
 static mg_status_t forget_overruled(mg_parser_t *parser) {
-  char why[512];
+  mg_why_t why;
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     const mg_option_t *option = &mg_options[i];
     if (!is_overruled(parser, i)) continue;
     if (!option->value)
       mg_option_unset(option, parser->params);
-    else if (!mg_option_set(option, option->value, parser->params, why, (int)sizeof why))
+    else if (!mg_option_set(option, option->value, parser->params, &why))
       return mg_parser_fail(parser, MG_ERR_INTERNAL, "invalid default of %s: %s", option->name,
-                            why);
+                            why.text);
     parser->source[i] = MG_FROM_DEFAULT;
     parser->overridden[i] = true;
   }
@@ -286,13 +284,11 @@ static mg_status_t forget_overruled(mg_parser_t *parser) {
 
 /* Reject options without effect, which would otherwise be ignored silently. */
 static mg_status_t check_conditions(mg_parser_t *parser) {
-  char label[256];
-  for (int i = 0; i < MG_N_OPTIONS; i++) {
-    const mg_option_t *option = &mg_options[i];
-    if (!asks_for_something(parser, i) || mg_option_applies(option, parser->params)) continue;
-    mg_parser_label(parser, option, label, (int)sizeof label);
-    return mg_parser_fail(parser, MG_ERR_USAGE, "%s %s", label, option->condition);
-  }
+  for (int i = 0; i < MG_N_OPTIONS; i++)
+    if (asks_for_something(parser, i) && !mg_option_applies(&mg_options[i], parser->params))
+      return mg_parser_fail(parser, MG_ERR_USAGE, "%s %s",
+                            mg_parser_label(parser, (mg_option_id_t)i).text,
+                            mg_options[i].condition);
   return MG_OK;
 }
 
@@ -300,21 +296,22 @@ static mg_status_t check_conditions(mg_parser_t *parser) {
  * the command line overrides the deck. */
 static mg_status_t apply_official(mg_parser_t *parser) {
   const bool wins = parser->source[MG_OPT_OFFICIAL] == MG_FROM_COMMAND_LINE;
-  char asked[64], official[64], label[256], why[512];
+  char asked[64], official[64];
+  mg_why_t why;
   if (!parser->params->official) return MG_OK;
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     const mg_option_t *option = &mg_options[i];
     if (!option->official) continue;
     mg_option_format(option, parser->params, asked, (int)sizeof asked);
-    if (!mg_option_set(option, option->official, parser->params, why, (int)sizeof why))
+    if (!mg_option_set(option, option->official, parser->params, &why))
       return mg_parser_fail(parser, MG_ERR_INTERNAL, "invalid official value of %s: %s",
-                            option->name, why);
+                            option->name, why.text);
     mg_option_format(option, parser->params, official, (int)sizeof official);
     if (parser->source[i] <= MG_FROM_FILE || strcmp(asked, official) == 0) continue;
     if (wins && parser->source[i] == MG_FROM_DECK) continue;
-    return mg_parser_fail(
-        parser, MG_ERR_USAGE, "%s is %s, but --official requires %s; remove one of them",
-        mg_parser_label(parser, option, label, (int)sizeof label), asked, official);
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "%s is %s, but --official requires %s; remove one of them",
+                          mg_parser_label(parser, (mg_option_id_t)i).text, asked, official);
   }
   return MG_OK;
 }

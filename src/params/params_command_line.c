@@ -9,13 +9,12 @@
 
 void mg_params_defaults(mg_params_t *params) {
   static const mg_source_t nothing_set[MG_N_OPTIONS];
-  char why[512];
+  mg_why_t why;
   memset(params, 0, sizeof *params); /* padding too: ranks and tests compare bytes */
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     const mg_option_t *option = &mg_options[i];
     /* cannot fail: tests/unit/unit_params.c checks that every default is within its limits */
-    if (option->value && !mg_option_set(option, option->value, params, why, (int)sizeof why))
-      continue;
+    if (option->value && !mg_option_set(option, option->value, params, &why)) continue;
   }
   params->sms = MG_SMS_ASSUMED;
   mg_params_set_dependent_defaults(params, nothing_set);

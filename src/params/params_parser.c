@@ -26,17 +26,16 @@ mg_status_t mg_parser_fail(mg_parser_t *parser, mg_status_t status, const char *
   return parser->status = status;
 }
 
-const char *mg_parser_label(const mg_parser_t *parser, const mg_option_t *option, char *text,
-                            int text_size) {
-  const int id = (int)(option - mg_options);
+mg_label_t mg_parser_label(const mg_parser_t *parser, mg_option_id_t id) {
+  const mg_option_t *option = &mg_options[id];
+  mg_label_t label;
   if (parser->source[id] == MG_FROM_DECK)
-    snprintf(text, (size_t)text_size, "%s (%.150s:%d)", option->name, parser->deck_name,
+    snprintf(label.text, sizeof label.text, "%s (%.150s:%d)", option->name, parser->deck_name,
              parser->deck_line[id]);
-  else if (option->where & MG_AS_ARGUMENT)
-    snprintf(text, (size_t)text_size, "%s", option->metavar);
   else
-    snprintf(text, (size_t)text_size, "--%s", option->name);
-  return text;
+    snprintf(label.text, sizeof label.text, "%s%s", option->where & MG_AS_ARGUMENT ? "" : "--",
+             option->where & MG_AS_ARGUMENT ? option->metavar : option->name);
+  return label;
 }
 
 /* Did the command line set this option? --quiet also overrides a deck's verbose. */
@@ -50,19 +49,19 @@ static bool is_decided(const mg_parser_t *parser, int id) {
 mg_status_t mg_parser_set(mg_parser_t *parser, const mg_option_t *option, const char *text,
                           mg_source_t source, int line) {
   const int id = (int)(option - mg_options);
-  char why[512];
+  mg_why_t why;
 
   if (source == MG_FROM_DECK && is_decided(parser, id)) {
     mg_params_t scratch = {0};
-    if (mg_option_set(option, text, &scratch, why, (int)sizeof why)) return MG_OK;
-  } else if (mg_option_set(option, text, parser->params, why, (int)sizeof why)) {
+    if (mg_option_set(option, text, &scratch, &why)) return MG_OK;
+  } else if (mg_option_set(option, text, parser->params, &why)) {
     parser->source[id] = source;
     return MG_OK;
   }
   if (source == MG_FROM_DECK)
     return mg_parser_fail(parser, MG_ERR_USAGE, "%.150s:%d: %s = %.60s: %s", parser->deck_name,
-                          line, option->name, text, why);
-  return mg_parser_fail(parser, MG_ERR_USAGE, "%s%s=%.60s: %s",
-                        option->where & MG_AS_ARGUMENT ? "" : "--",
-                        option->where & MG_AS_ARGUMENT ? option->metavar : option->name, text, why);
+                          line, option->name, text, why.text);
+  return mg_parser_fail(
+      parser, MG_ERR_USAGE, "%s%s=%.60s: %s", option->where & MG_AS_ARGUMENT ? "" : "--",
+      option->where & MG_AS_ARGUMENT ? option->metavar : option->name, text, why.text);
 }

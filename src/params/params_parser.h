@@ -45,10 +45,11 @@ MG_MUST_CHECK mg_status_t mg_parser_set(mg_parser_t *parser, const mg_option_t *
 MG_MUST_CHECK mg_status_t mg_params_read(int argc, char *const argv[], mg_params_t *params,
                                          mg_action_t *action, char *message, int message_size);
 
-/** Name of an option as the user wrote it: "--degree", "LOG2_BOX_DIM" or "degree (my.ini:7)".
- *  @return text */
-const char *mg_parser_label(const mg_parser_t *parser, const mg_option_t *option, char *text,
-                            int text_size);
+/** Name of an option as the user wrote it: "--degree", "LOG2_BOX_DIM" or "degree (my.ini:7)". */
+typedef struct {
+  char text[256];
+} mg_label_t;
+mg_label_t mg_parser_label(const mg_parser_t *parser, mg_option_id_t id);
 
 /** Read a deck from memory into the parser.
  *

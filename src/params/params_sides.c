@@ -30,8 +30,7 @@ static int word_of(const mg_side_t *side) {
 }
 
 /* Read one side: a word and up to three numbers, separated by colons. */
-static bool read_side(const mg_option_t *option, const char *text, mg_side_t *side, char *why,
-                      int why_size) {
+static bool read_side(const mg_option_t *option, const char *text, mg_side_t *side, mg_why_t *why) {
   char part[128];
   double number[3] = {0};
   int word, n = 0;
@@ -39,28 +38,28 @@ static bool read_side(const mg_option_t *option, const char *text, mg_side_t *si
   for (char *at = strchr(part, ':'), *next; at; at = next) {
     *at++ = '\0';
     next = strchr(at, ':');
-    if (n == 3) return mg_option_refuse(option, "more than three numbers", why, why_size);
+    if (n == 3) return mg_option_refuse(option, "more than three numbers", why);
     const size_t length = next ? (size_t)(next - at) : strlen(at);
     char digits[64], *end;
     snprintf(digits, sizeof digits, "%.*s", (int)length, at);
     number[n] = strtod(digits, &end);
     if (length == 0 || length >= sizeof digits || *end != '\0' || !isfinite(number[n]) ||
         isspace((unsigned char)digits[0]))
-      return mg_option_refuse(option, "not a number", why, why_size);
+      return mg_option_refuse(option, "not a number", why);
     n++;
   }
-  if (!mg_option_read_word(option, part, &word, why, why_size)) return false;
+  if (!mg_option_read_word(option, part, &word, why)) return false;
   memcpy(side, &words[word].side, sizeof *side); /* padding too: ranks compare bytes */
   side->value = number[word == ROBIN_WORD ? 2 : 0];
   if (word == ROBIN_WORD) side->u = number[0], side->flux = number[1];
   const bool valid = n >= words[word].least && n <= words[word].most &&
                      (word != ROBIN_WORD || (side->u > 0.0 && side->flux > 0.0));
-  return valid || mg_option_refuse(option, words[word].problem, why, why_size);
+  return valid || mg_option_refuse(option, words[word].problem, why);
 }
 
 /* One word for all sides, one per direction, or one per side. */
-bool mg_sides_read(const mg_option_t *option, const char *text, mg_side_t sides[3][2], char *why,
-                   int why_size) {
+bool mg_sides_read(const mg_option_t *option, const char *text, mg_side_t sides[3][2],
+                   mg_why_t *why) {
   static const char *const names[] = {"x-low", "x-high", "y-low", "y-high", "z-low", "z-high"};
   mg_side_t *side = sides[0];
   int n = 0;
@@ -68,18 +67,18 @@ bool mg_sides_read(const mg_option_t *option, const char *text, mg_side_t sides[
     char part[128];
     const size_t length = strcspn(at, ",");
     snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part - 1), at);
-    if (n == 6) return mg_option_refuse(option, "more than six words", why, why_size);
-    if (!read_side(option, part, &side[n++], why, why_size)) return false;
+    if (n == 6) return mg_option_refuse(option, "more than six words", why);
+    if (!read_side(option, part, &side[n++], why)) return false;
     at += length;
     if (*at == '\0') break;
   }
-  if (n != 1 && n != 3 && n != 6) return mg_option_refuse(option, "2, 4 or 5 words", why, why_size);
+  if (n != 1 && n != 3 && n != 6) return mg_option_refuse(option, "2, 4 or 5 words", why);
   for (int s = 5; s >= 0; s--)
     memmove(&side[s], &side[s * n / 6], sizeof *side);
   for (int s = 0; s < 6; s++) {
     if (side[s].wall != MG_WALL_NONE || side[s ^ 1].wall == MG_WALL_NONE) continue;
-    snprintf(why, (size_t)why_size, "%s is periodic, but %s is not; set both to periodic", names[s],
-             names[s ^ 1]);
+    snprintf(why->text, sizeof why->text, "%s is periodic, but %s is not; set both to periodic",
+             names[s], names[s ^ 1]);
     return false;
   }
   return true;

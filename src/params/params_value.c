@@ -21,10 +21,10 @@ static bool in_limits_int64(const mg_option_t *option, int64_t value) {
 }
 
 /* Report the problem and the allowed values. Always returns false, for use in a return. */
-bool mg_option_refuse(const mg_option_t *option, const char *problem, char *why, int why_size) {
+bool mg_option_refuse(const mg_option_t *option, const char *problem, mg_why_t *why) {
   char limits[256];
   mg_option_describe_limits(option, limits, (int)sizeof limits);
-  snprintf(why, (size_t)why_size, "%s; expected %s", problem, limits);
+  snprintf(why->text, sizeof why->text, "%s; expected %s", problem, limits);
   return false;
 }
 
@@ -36,37 +36,32 @@ static const char *check_number_end(const char *text, const char *end, char *buf
   return buffer;
 }
 
-static bool read_int64(const mg_option_t *option, const char *text, int64_t *value, char *why,
-                       int why_size) {
+static bool read_int64(const mg_option_t *option, const char *text, int64_t *value, mg_why_t *why) {
   char buffer[64];
   char *end;
   errno = 0;
   const long long number = strtoll(text, &end, 10);
   const bool overflow = errno == ERANGE;
   const char *problem = check_number_end(text, end, buffer, sizeof buffer);
-  if (problem) return mg_option_refuse(option, problem, why, why_size);
-  if (overflow)
-    return mg_option_refuse(option, number < 0 ? "too small" : "too large", why, why_size);
-  if (!in_limits_int64(option, number))
-    return mg_option_refuse(option, "out of range", why, why_size);
+  if (problem) return mg_option_refuse(option, problem, why);
+  if (overflow) return mg_option_refuse(option, number < 0 ? "too small" : "too large", why);
+  if (!in_limits_int64(option, number)) return mg_option_refuse(option, "out of range", why);
   *value = number;
   return true;
 }
 
-static bool read_double(const mg_option_t *option, const char *text, double *value, char *why,
-                        int why_size) {
+static bool read_double(const mg_option_t *option, const char *text, double *value, mg_why_t *why) {
   char buffer[64];
   char *end;
   errno = 0;
   const double number = strtod(text, &end);
   const bool overflow = errno == ERANGE;
   const char *problem = check_number_end(text, end, buffer, sizeof buffer);
-  if (problem) return mg_option_refuse(option, problem, why, why_size);
+  if (problem) return mg_option_refuse(option, problem, why);
   if (overflow)
-    return mg_option_refuse(option, fabs(number) > 1 ? "too large" : "too close to 0", why,
-                            why_size);
-  if (!isfinite(number)) return mg_option_refuse(option, "not a finite number", why, why_size);
-  if (!in_limits(option, number)) return mg_option_refuse(option, "out of range", why, why_size);
+    return mg_option_refuse(option, fabs(number) > 1 ? "too large" : "too close to 0", why);
+  if (!isfinite(number)) return mg_option_refuse(option, "not a finite number", why);
+  if (!in_limits(option, number)) return mg_option_refuse(option, "out of range", why);
   *value = number + 0.0; /* -0 becomes 0 */
   return true;
 }
@@ -78,8 +73,7 @@ static int64_t find_word(const mg_option_t *option, const char *text) {
   return 0;
 }
 
-bool mg_option_read_word(const mg_option_t *option, const char *text, int *value, char *why,
-                         int why_size) {
+bool mg_option_read_word(const mg_option_t *option, const char *text, int *value, mg_why_t *why) {
   for (int i = 0; option->words[i]; i++) {
     if (strcmp(option->words[i], text) != 0) continue;
     *value = i;
@@ -88,7 +82,7 @@ bool mg_option_read_word(const mg_option_t *option, const char *text, int *value
   char problem[128];
   snprintf(problem, sizeof problem, "unknown value (did you mean %s?)",
            mg_nearest_word(text, option->words));
-  return mg_option_refuse(option, problem, why, why_size);
+  return mg_option_refuse(option, problem, why);
 }
 
 enum { ALL_MAX = 32 };
@@ -101,8 +95,7 @@ static unsigned all_words(const mg_option_t *option) {
   return all;
 }
 
-static bool read_set(const mg_option_t *option, const char *text, unsigned *value, char *why,
-                     int why_size) {
+static bool read_set(const mg_option_t *option, const char *text, unsigned *value, mg_why_t *why) {
   char word[ALL_MAX];
   if (strcmp(text, "all") == 0) {
     *value = all_words(option);
@@ -113,9 +106,8 @@ static bool read_set(const mg_option_t *option, const char *text, unsigned *valu
     int bit = 0;
     const size_t length = strcspn(at, ",");
     snprintf(word, sizeof word, "%.*s", (int)length, at);
-    if (length >= sizeof word || !mg_option_read_word(option, word, &bit, why, why_size))
-      return length < sizeof word ? false
-                                  : mg_option_refuse(option, "unknown value", why, why_size);
+    if (length >= sizeof word || !mg_option_read_word(option, word, &bit, why))
+      return length < sizeof word ? false : mg_option_refuse(option, "unknown value", why);
     *value |= 1u << bit;
     at += length;
     if (*at == '\0') return true;
@@ -134,22 +126,21 @@ static void format_set(const mg_option_t *option, unsigned value, char *text, in
                        option->words[i]);
 }
 
-static bool read_flag(const mg_option_t *option, const char *text, bool *value, char *why,
-                      int why_size) {
+static bool read_flag(const mg_option_t *option, const char *text, bool *value, mg_why_t *why) {
   static const char *const words[] = {"no", "yes", "false", "true", "off", "on"};
   for (int i = 0; i < 6; i++) {
     if (strcmp(words[i], text) != 0) continue;
     *value = i % 2 != 0;
     return true;
   }
-  return mg_option_refuse(option, "unknown value", why, why_size);
+  return mg_option_refuse(option, "unknown value", why);
 }
 
 /* --quiet and --verbose share one field. Setting both is a contradiction. */
-static bool set_verbosity(const mg_option_t *option, bool on, int *field, char *why, int why_size) {
+static bool set_verbosity(const mg_option_t *option, bool on, int *field, mg_why_t *why) {
   const int own = (int)option->min;
   if (on && *field == -own) {
-    snprintf(why, (size_t)why_size, "conflicts with --%s; remove one of them",
+    snprintf(why->text, sizeof why->text, "conflicts with --%s; remove one of them",
              own < 0 ? "verbose" : "quiet");
     return false;
   }
@@ -161,12 +152,11 @@ static bool set_verbosity(const mg_option_t *option, bool on, int *field, char *
 }
 
 /* Reject control characters, since messages and decks print a path in one line. */
-static bool set_path(const mg_option_t *option, const char *text, char *field, char *why,
-                     int why_size) {
-  if (strlen(text) >= MG_PATH_MAX) return mg_option_refuse(option, "too long", why, why_size);
+static bool set_path(const mg_option_t *option, const char *text, char *field, mg_why_t *why) {
+  if (strlen(text) >= MG_PATH_MAX) return mg_option_refuse(option, "too long", why);
   for (const char *c = text; *c; c++)
     if (iscntrl((unsigned char)*c))
-      return mg_option_refuse(option, "contains a control character", why, why_size);
+      return mg_option_refuse(option, "contains a control character", why);
   memset(field, 0, MG_PATH_MAX); /* clears the rest of an earlier, longer value */
   memcpy(field, text, strlen(text));
   return true;
@@ -174,17 +164,15 @@ static bool set_path(const mg_option_t *option, const char *text, char *field, c
 
 /* Comma-separated "key=value" pairs with nonempty keys and values. MPI accepts keys
  * of at least 35 characters. Open MPI's MPI_MAX_INFO_KEY is 36 including the terminator. */
-static bool set_pairs(const mg_option_t *option, const char *text, char *field, char *why,
-                      int why_size) {
+static bool set_pairs(const mg_option_t *option, const char *text, char *field, mg_why_t *why) {
   for (const char *at = text;; at++) {
     const size_t length = strcspn(at, ","), key = strcspn(at, "=");
     if (key == 0 || key + 1 >= length || length > 200)
-      return mg_option_refuse(option, "not a list of key=value pairs", why, why_size);
+      return mg_option_refuse(option, "not a list of key=value pairs", why);
     if (key > 35)
-      return mg_option_refuse(option, "key of more than 35 characters, the limit of MPI", why,
-                              why_size);
+      return mg_option_refuse(option, "key of more than 35 characters, the limit of MPI", why);
     at += length;
-    if (*at == '\0') return set_path(option, text, field, why, why_size);
+    if (*at == '\0') return set_path(option, text, field, why);
   }
 }
 
@@ -199,19 +187,19 @@ void mg_option_format_double(double value, char *text, int text_size) {
 
 /* Read three numbers, separated by 'x' (cells) or commas. */
 static bool read_three(const mg_option_t *option, const char *text, int32_t cells[3],
-                       double reals[3], char *why, int why_size) {
+                       double reals[3], mg_why_t *why) {
   const bool is_cells = option->kind == MG_KIND_CELLS;
   for (int d = 0; d < 3; d++) {
     char part[64];
     int64_t number;
     const size_t length = strcspn(text, is_cells ? "xX" : ",");
-    if (length >= sizeof part) return mg_option_refuse(option, "not a number", why, why_size);
+    if (length >= sizeof part) return mg_option_refuse(option, "not a number", why);
     if ((text[length] == '\0') != (d == 2))
-      return mg_option_refuse(
-          option, d == 2 ? "more than three numbers" : "fewer than three numbers", why, why_size);
+      return mg_option_refuse(option,
+                              d == 2 ? "more than three numbers" : "fewer than three numbers", why);
     snprintf(part, sizeof part, "%.*s", (int)length, text);
-    if (is_cells ? !read_int64(option, part, &number, why, why_size)
-                 : !read_double(option, part, &reals[d], why, why_size))
+    if (is_cells ? !read_int64(option, part, &number, why)
+                 : !read_double(option, part, &reals[d], why))
       return false;
     if (is_cells) cells[d] = (int32_t)number; /* the table's limits fit */
     text += length + 1;
@@ -220,8 +208,8 @@ static bool read_three(const mg_option_t *option, const char *text, int32_t cell
 }
 
 /* Read the axes that are stretched: "x:tanh:B", separated by commas. */
-static bool read_stretch(const mg_option_t *option, const char *text, double stretch[3], char *why,
-                         int why_size) {
+static bool read_stretch(const mg_option_t *option, const char *text, double stretch[3],
+                         mg_why_t *why) {
   static const char tanh_word[] = ":tanh:";
   const size_t word = sizeof tanh_word - 1;
   memset(stretch, 0, 3 * sizeof *stretch);
@@ -231,9 +219,9 @@ static bool read_stretch(const mg_option_t *option, const char *text, double str
     const int d = at[0] - 'x';
     snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part - 1), at);
     if (d < 0 || d > 2 || strncmp(part + 1, tanh_word, word) != 0)
-      return mg_option_refuse(option, "not AXIS:tanh:B", why, why_size);
-    if (stretch[d] > 0.0) return mg_option_refuse(option, "an axis twice", why, why_size);
-    if (!read_double(option, part + 1 + word, &stretch[d], why, why_size)) return false;
+      return mg_option_refuse(option, "not AXIS:tanh:B", why);
+    if (stretch[d] > 0.0) return mg_option_refuse(option, "an axis twice", why);
+    if (!read_double(option, part + 1 + word, &stretch[d], why)) return false;
     at += length;
     if (*at == '\0') return true;
   }
@@ -276,47 +264,45 @@ static const size_t size_of[] = {[MG_KIND_WORD] = sizeof(int),
                                  [MG_KIND_SIDES] = sizeof(mg_side_t[3][2])};
 
 /* Read a value of a kind with a size. */
-static bool read_value(const mg_option_t *option, const char *text, value_t *v, char *why,
-                       int why_size) {
+static bool read_value(const mg_option_t *option, const char *text, value_t *v, mg_why_t *why) {
   int64_t number;
   switch (option->kind) {
   case MG_KIND_WORD:
-    return mg_option_read_word(option, text, &v->word, why, why_size);
+    return mg_option_read_word(option, text, &v->word, why);
   case MG_KIND_INT:
-    if (!read_int64(option, text, &number, why, why_size)) return false;
+    if (!read_int64(option, text, &number, why)) return false;
     v->word = (int)number; /* the table's limits fit an int */
     return true;
   case MG_KIND_INT64:
     v->number = find_word(option, text);
-    return v->number != 0 || read_int64(option, text, &v->number, why, why_size);
+    return v->number != 0 || read_int64(option, text, &v->number, why);
   case MG_KIND_DOUBLE:
-    return read_double(option, text, &v->real, why, why_size);
+    return read_double(option, text, &v->real, why);
   case MG_KIND_SET:
-    return read_set(option, text, &v->bits, why, why_size);
+    return read_set(option, text, &v->bits, why);
   case MG_KIND_SIDES:
-    return mg_sides_read(option, text, v->sides, why, why_size);
+    return mg_sides_read(option, text, v->sides, why);
   case MG_KIND_CELLS:
   case MG_KIND_REALS:
-    return read_three(option, text, v->cells, v->reals, why, why_size);
+    return read_three(option, text, v->cells, v->reals, why);
   case MG_KIND_STRETCH:
-    return read_stretch(option, text, v->reals, why, why_size);
+    return read_stretch(option, text, v->reals, why);
   default:
-    return read_flag(option, text, &v->on, why, why_size);
+    return read_flag(option, text, &v->on, why);
   }
 }
 
-bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *params, char *why,
-                   int why_size) {
+bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *params,
+                   mg_why_t *why) {
   char *field = (char *)params + option->offset;
   value_t v;
-  if (text[0] == '\0') return mg_option_refuse(option, "no value", why, why_size);
-  if (option->kind == MG_KIND_PATH) return set_path(option, text, field, why, why_size);
-  if (option->kind == MG_KIND_PAIRS) return set_pairs(option, text, field, why, why_size);
-  if (option->kind == MG_KIND_ACTION)
-    return mg_option_refuse(option, "unexpected value", why, why_size);
-  if (!read_value(option, text, &v, why, why_size)) return false;
+  if (text[0] == '\0') return mg_option_refuse(option, "no value", why);
+  if (option->kind == MG_KIND_PATH) return set_path(option, text, field, why);
+  if (option->kind == MG_KIND_PAIRS) return set_pairs(option, text, field, why);
+  if (option->kind == MG_KIND_ACTION) return mg_option_refuse(option, "unexpected value", why);
+  if (!read_value(option, text, &v, why)) return false;
   if (option->kind == MG_KIND_VERBOSITY)
-    return set_verbosity(option, v.on, &params->verbosity, why, why_size);
+    return set_verbosity(option, v.on, &params->verbosity, why);
   memcpy(field, &v, size_of[option->kind]);
   return true;
 }

@@ -4,13 +4,18 @@
 
 #include "params/params_table.h"
 
+/** Why a value is not allowed, and what is. */
+typedef struct {
+  char text[512];
+} mg_why_t;
+
 /** Check `text` and store its value in the option's field.
  *
  *  @param[in]  option    any but MG_KIND_ACTION
  *  @param[out] why       on failure: the problem and the allowed values
  *  @return false on failure, with params unchanged */
 MG_MUST_CHECK bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *params,
-                                 char *why, int why_size);
+                                 mg_why_t *why);
 
 /** Clear the option's field: unset, for a kind that can be. */
 void mg_option_unset(const mg_option_t *option, mg_params_t *params);
@@ -26,19 +31,19 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
 
 /** The parts of mg_option_set and mg_option_format for --boundary. */
 MG_MUST_CHECK bool mg_sides_read(const mg_option_t *option, const char *text, mg_side_t sides[3][2],
-                                 char *why, int why_size);
+                                 mg_why_t *why);
 void mg_sides_format(const mg_option_t *option, const mg_side_t sides[3][2], char *text,
                      int text_size);
 
 /** Explain why a value is not allowed, and what is.
  *  @return false */
-bool mg_option_refuse(const mg_option_t *option, const char *problem, char *why, int why_size);
+bool mg_option_refuse(const mg_option_t *option, const char *problem, mg_why_t *why);
 
 /** Find a word among those of an option.
  *  @param[out] value  its number
  *  @return false, with `why`, if it is none of them */
 MG_MUST_CHECK bool mg_option_read_word(const mg_option_t *option, const char *text, int *value,
-                                       char *why, int why_size);
+                                       mg_why_t *why);
 
 /** Format with the fewest digits that read back to the same bits. */
 void mg_option_format_double(double value, char *text, int text_size);

@@ -6,7 +6,7 @@
 
 static void test_table_is_sound(void) {
   mg_params_t scratch = {0};
-  char why[512];
+  mg_why_t why;
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     const mg_option_t *option = &mg_options[i];
     CHECK(option->name && option->help);
@@ -17,9 +17,8 @@ static void test_table_is_sound(void) {
                   option->kind == MG_KIND_SIDES
               ? option->words != NULL
               : !option->words || option->kind == MG_KIND_INT64);
-    if (option->value) CHECK(mg_option_set(option, option->value, &scratch, why, (int)sizeof why));
-    if (option->official)
-      CHECK(mg_option_set(option, option->official, &scratch, why, (int)sizeof why));
+    if (option->value) CHECK(mg_option_set(option, option->value, &scratch, &why));
+    if (option->official) CHECK(mg_option_set(option, option->official, &scratch, &why));
     if (option->letter) CHECK(mg_option_find_letter(option->letter) == option);
   }
   CHECK(mg_option_find_letter('\0') == NULL);
