@@ -8,89 +8,56 @@
 
 enum { REACH = 2, LINES = 2 * REACH + 1, PAD = 16 };
 
-/* Apply the formula in one direction to a row including ghosts; x[0..4] are the rows at offsets
- * -2..2. */
-static void combine(mg_interpolation_t kind, const mg_real_t *const x[LINES], int side, int n,
-                    mg_real_t *restrict out) {
-  switch (kind) {
-  case MG_INTERPOLATE_P0:
-    break; /* handled without combining */
-  case MG_INTERPOLATE_P1:
-#pragma omp simd
-    for (int i = -REACH; i < n + REACH; i++)
-      out[i] = mg_interpolate_p1(x[1][i], x[2][i], x[3][i], side);
-    break;
-  case MG_INTERPOLATE_V2:
-#pragma omp simd
-    for (int i = -REACH; i < n + REACH; i++)
-      out[i] = mg_interpolate_v2(x[1][i], x[2][i], x[3][i], side);
-    break;
-  case MG_INTERPOLATE_P2:
-#pragma omp simd
-    for (int i = -REACH; i < n + REACH; i++)
-      out[i] = mg_interpolate_p2(x[1][i], x[2][i], x[3][i], side);
-    break;
-  case MG_INTERPOLATE_V4:
-#pragma omp simd
-    for (int i = -REACH; i < n + REACH; i++)
-      out[i] = mg_interpolate_v4(x[0][i], x[1][i], x[2][i], x[3][i], x[4][i], side);
-    break;
+/* The formulas in one direction, of the coarse values at offsets -2 to 2. */
+#define P0(a, b, c, d, e, side) (c)
+#define P1(a, b, c, d, e, side) mg_interpolate_p1(b, c, d, side)
+#define V2(a, b, c, d, e, side) mg_interpolate_v2(b, c, d, side)
+#define P2(a, b, c, d, e, side) mg_interpolate_p2(b, c, d, side)
+#define V4(a, b, c, d, e, side) mg_interpolate_v4(a, b, c, d, e, side)
+#define FOR_ALL(what)           what(P0) what(P1) what(V2) what(P2) what(V4)
+
+/* Apply a formula to a row including ghosts; x[0..4] are the rows at offsets -2..2. */
+#define COMBINE(kind)                                                                              \
+  static void combine_##kind(const mg_real_t *const x[LINES], int side, int n,                     \
+                             mg_real_t *restrict out) {                                            \
+    (void)side; /* P0 */                                                                           \
+    _Pragma("omp simd") for (int i = -REACH; i < n + REACH; i++) out[i] =                          \
+        kind(x[0][i], x[1][i], x[2][i], x[3][i], x[4][i], side);                                   \
   }
-}
+FOR_ALL(COMBINE)
 
 /* Expand a combined row along i into n pairs of children. */
-#define EXPAND(name, low, high)                                                                    \
-  static void name(const mg_real_t *t, int n, mg_real_t *restrict out, bool add) {                 \
+#define CHILD(kind, side) kind(t[i - 2], t[i - 1], t[i], t[i + 1], t[i + 2], side)
+#define EXPAND(kind)                                                                               \
+  static void expand_##kind(const mg_real_t *t, int n, mg_real_t *restrict out, bool add) {        \
     if (add) {                                                                                     \
       _Pragma("omp simd") for (int i = 0; i < n; i++) {                                            \
-        out[2 * i] += (low);                                                                       \
-        out[2 * i + 1] += (high);                                                                  \
+        out[2 * i] += CHILD(kind, -1);                                                             \
+        out[2 * i + 1] += CHILD(kind, 1);                                                          \
       }                                                                                            \
     } else {                                                                                       \
       _Pragma("omp simd") for (int i = 0; i < n; i++) {                                            \
-        out[2 * i] = (low);                                                                        \
-        out[2 * i + 1] = (high);                                                                   \
+        out[2 * i] = CHILD(kind, -1);                                                              \
+        out[2 * i + 1] = CHILD(kind, 1);                                                           \
       }                                                                                            \
     }                                                                                              \
   }
-EXPAND(expand_p0, t[i], t[i])
-EXPAND(expand_p1, mg_interpolate_p1(t[i - 1], t[i], t[i + 1], -1),
-       mg_interpolate_p1(t[i - 1], t[i], t[i + 1], 1))
-EXPAND(expand_v2, mg_interpolate_v2(t[i - 1], t[i], t[i + 1], -1),
-       mg_interpolate_v2(t[i - 1], t[i], t[i + 1], 1))
-EXPAND(expand_p2, mg_interpolate_p2(t[i - 1], t[i], t[i + 1], -1),
-       mg_interpolate_p2(t[i - 1], t[i], t[i + 1], 1))
-EXPAND(expand_v4, mg_interpolate_v4(t[i - 2], t[i - 1], t[i], t[i + 1], t[i + 2], -1),
-       mg_interpolate_v4(t[i - 2], t[i - 1], t[i], t[i + 1], t[i + 2], 1))
-#undef EXPAND
+FOR_ALL(EXPAND)
 
-static void expand(mg_interpolation_t kind, const mg_real_t *t, int n, mg_real_t *out, bool add) {
-  switch (kind) {
-  case MG_INTERPOLATE_P0:
-    expand_p0(t, n, out, add);
-    break;
-  case MG_INTERPOLATE_P1:
-    expand_p1(t, n, out, add);
-    break;
-  case MG_INTERPOLATE_V2:
-    expand_v2(t, n, out, add);
-    break;
-  case MG_INTERPOLATE_P2:
-    expand_p2(t, n, out, add);
-    break;
-  case MG_INTERPOLATE_V4:
-    expand_v4(t, n, out, add);
-    break;
-  }
-}
+#define ROW(kind) [MG_INTERPOLATE_##kind] = {combine_##kind, expand_##kind},
+static const struct {
+  void (*combine)(const mg_real_t *const x[LINES], int side, int n, mg_real_t *restrict out);
+  void (*expand)(const mg_real_t *t, int n, mg_real_t *restrict out, bool add);
+} formulas[] = {FOR_ALL(ROW)};
 
 static void inject_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1,
                          const mg_cpu_interpolation_job_t *job) {
   const mg_patch_t *p = &job->fine->patch[patch], *c = &coarse->patch[patch];
   for (int j = j0; j < j1; j++)
     for (int child = 0; child < 4; child++)
-      expand(MG_INTERPOLATE_P0, mg_cell(c, job->src, 0, j, k), c->n[0],
-             mg_cell(p, job->dst, 0, 2 * j + (child & 1), 2 * k + (child >> 1)), job->add);
+      formulas[MG_INTERPOLATE_P0].expand(
+          mg_cell(c, job->src, 0, j, k), c->n[0],
+          mg_cell(p, job->dst, 0, 2 * j + (child & 1), 2 * k + (child >> 1)), job->add);
 }
 
 /* Combine row j of planes k - reach to k + reach. */
@@ -101,7 +68,7 @@ static void combine_in_k(const mg_cpu_interpolation_job_t *job, const mg_patch_t
     const int reached = dk < -reach ? -reach : dk > reach ? reach : dk;
     x[dk + REACH] = mg_cell(c, job->src, 0, j, k + reached);
   }
-  combine(job->kind, x, 2 * side_k - 1, c->n[0], out);
+  formulas[job->kind].combine(x, 2 * side_k - 1, c->n[0], out);
 }
 
 void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1,
@@ -132,9 +99,9 @@ void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j
       for (int side_j = 0; side_j < 2; side_j++) {
         const mg_real_t *const x[LINES] = {across_k[0], across_k[1], across_k[2], across_k[3],
                                            across_k[4]};
-        combine(job->kind, x, 2 * side_j - 1, c->n[0], across_jk);
-        expand(job->kind, across_jk, c->n[0],
-               mg_cell(p, job->dst, 0, 2 * j + side_j, 2 * k + side_k), job->add);
+        formulas[job->kind].combine(x, 2 * side_j - 1, c->n[0], across_jk);
+        formulas[job->kind].expand(
+            across_jk, c->n[0], mg_cell(p, job->dst, 0, 2 * j + side_j, 2 * k + side_k), job->add);
       }
     }
   }
@@ -158,7 +125,7 @@ static const mg_real_t *combine_side(mg_interpolation_t kind, const mg_real_t *c
                                      int n, mg_real_t *restrict out) {
   if (side == 0) return x[1];
   const mg_real_t *const lines[LINES] = {x[0], x[0], x[1], x[2], x[2]};
-  combine(kind, lines, side, n, out);
+  formulas[kind].combine(lines, side, n, out);
   return out;
 }
 
@@ -166,7 +133,7 @@ static const mg_real_t *combine_side(mg_interpolation_t kind, const mg_real_t *c
 static void expand_any(const mg_cpu_interpolation_job_t *job, const mg_real_t *t, int i0, int i1,
                        bool pairs, mg_real_t *out) {
   const int n = pairs ? (i1 - i0) / 2 : 0;
-  if (n > 0) expand(job->kind, t, n, out + i0, job->add);
+  if (n > 0) formulas[job->kind].expand(t, n, out + i0, job->add);
   for (int i = i0 + 2 * n; i < i1; i++) { /* in the place of a coarse cell */
     const mg_real_t value = t[i - i0 - n];
     out[i] = job->add ? out[i] + value : value;
