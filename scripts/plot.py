@@ -26,52 +26,33 @@ FILMS = ("gif", "mp4")
 
 BENCH = "a report of hpgmg-bench --json"
 # Module, description, the files and their description of each command.
+ANIMATE = "animate a plane of one field over several dumps of one run, ordered by cycle"
+SCALING = "plot time, DOF/s and parallel efficiency against ranks, threads or GPUs"
+PUBLISHED = "plot published results: speed per device, bandwidth and watt"
+REPEATS = "reports; several reports of one point show the spread"
+BREAKDOWNS = "up to four reports of runs with --levels-breakdown"
+LADDER = "plot one ladder: speed, and percent of copy bandwidth"
+BARS = "plot all ladders and the roofline, one panel each"
+RESULTS = "folder of published results, such as results"
+OTHERS = "plot the times of other programs relative to hpgmg-fv"
+TABLES = "tables of scripts/compare/compare.py --csv"
+ROOFLINE = "plot the solver's kernels below the roofline"
 COMMANDS = {
     "slice": ("fields", "plot a plane of one field of a dump", "FILE.hdf", "a dump"),
-    "animate": (
-        "animation",
-        "animate a plane of one field over several dumps of one run, ordered by cycle",
-        "FILE.hdf",
-        "dumps, as written with --dump-every",
-    ),
+    "animate": ("animation", ANIMATE, "FILE.hdf", "dumps, as written with --dump-every"),
     "convergence": (
         "convergence",
         "plot the residual after each cycle",
         "FILE",
         "dumps or JSON reports",
     ),
-    "levels": (
-        "levels",
-        "plot seconds per level and operation",
-        "FILE.json",
-        "up to four reports of runs with --levels-breakdown",
-    ),
-    "scaling": (
-        "scaling",
-        "plot time, DOF/s and parallel efficiency against ranks, threads or GPUs",
-        "FILE.json",
-        "reports; several reports of one point show the spread",
-    ),
-    "compare": (
-        "comparison",
-        "plot the times of other programs relative to hpgmg-fv",
-        "FILE.csv",
-        "tables of scripts/compare/compare.py --csv",
-    ),
-    "published": (
-        "published",
-        "plot published results: speed per device, bandwidth and watt",
-        "FOLDER",
-        "folder of published results, such as results",
-    ),
-    "ladder": (
-        "ladders",
-        "plot one ladder: speed, and percent of copy bandwidth",
-        "FILE.json",
-        BENCH,
-    ),
-    "bench": ("ladders", "plot all ladders and the roofline, one panel each", "FILE.json", BENCH),
-    "roofline": ("ladders", "plot the solver's kernels below the roofline", "FILE.json", BENCH),
+    "levels": ("levels", "plot seconds per level and operation", "FILE.json", BREAKDOWNS),
+    "scaling": ("scaling", SCALING, "FILE.json", REPEATS),
+    "compare": ("comparison", OTHERS, "FILE.csv", TABLES),
+    "published": ("published", PUBLISHED, "FOLDER", RESULTS),
+    "ladder": ("ladders", LADDER, "FILE.json", BENCH),
+    "bench": ("ladders", BARS, "FILE.json", BENCH),
+    "roofline": ("ladders", ROOFLINE, "FILE.json", BENCH),
 }
 
 
@@ -100,20 +81,15 @@ def grids(text: str) -> list[str]:
 
 
 def add_common(parser: Parser, kinds: tuple[str, ...]) -> None:
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help=f"output file, .{', .'.join(kinds)}; default: FIRST-{parser.prog.split()[-1]}."
-        f"{kinds[0]} in the current folder, where FIRST is the name of the first file",
+    output = (
+        f"output file, .{', .'.join(kinds)}; default: FIRST-{parser.prog.split()[-1]}.{kinds[0]} "
     )
-    parser.add_argument("--data", metavar="FILE.csv", help="also write the plotted values")
-    parser.add_argument(
-        "--dpi",
-        type=integer_in(50, 600),
-        default=120,
-        metavar="N",
-        help="pixels per inch, 50 to 600; default %(default)s",
+    output += "in the current folder, where FIRST is the name of the first file"
+    dpi = "pixels per inch, 50 to 600; default %(default)s"
+    parser.add_options(
+        ("-o --output=FILE", str, None, output),
+        ("--data=FILE.csv", str, None, "also write the plotted values"),
+        ("--dpi=N", integer_in(50, 600), 120, dpi),
     )
     add_title_options(parser)
     parser.set_defaults(kinds=kinds)
@@ -121,51 +97,23 @@ def add_common(parser: Parser, kinds: tuple[str, ...]) -> None:
 
 def add_plane(parser: Parser, field: str, log: bool | None) -> None:
     """`field` and `log` are the defaults; log=None: logarithmic only for the residual."""
-    parser.add_argument(
-        "--field",
-        default=field,
-        metavar="NAME",
-        help=f"field of the dump (hpgmg-fv --dump-fields): {', '.join(FIELDS)}; "
-        "default %(default)s",
-    )
-    parser.add_argument(
-        "--axis", choices="xyz", default="z", help="normal of the plane; default %(default)s"
-    )
-    parser.add_argument(
-        "--at",
-        type=number_in(0.0, 1.0),
-        default=0.25,
-        metavar="X",
-        help="position of the plane on the axis, 0 to 1; default %(default)s, where the right-hand "
-        "side of fv2 and fv4 is largest",
-    )
-    parser.add_argument(
-        "--level",
-        type=integer_in(0, 30),
-        default=0,
-        metavar="L",
-        help="level; 0, the default, is the finest; hpgmg-fv --dump-levels writes the others",
+    fields = f"field of the dump (hpgmg-fv --dump-fields): {', '.join(FIELDS)}; default %(default)s"
+    at = "position of the plane on the axis, 0 to 1; default %(default)s, where "
+    level = "level; 0, the default, is the finest; hpgmg-fv --dump-levels writes the others"
+    scale = "limits of the color scale, such as --limits=-1e-3,1e-3; default: from the values"
+    parser.add_options(
+        ("--field=NAME", str, field, fields),
+        ("--axis", "xyz", "z", "normal of the plane; default %(default)s"),
+        ("--at=X", number_in(0.0, 1.0), 0.25, at + "the right-hand side of fv2 and fv4 is largest"),
+        ("--level=L", integer_in(0, 30), 0, level),
+        ("--limits=LOW,HIGH", limits, None, scale),
     )
     scales = parser.add_mutually_exclusive_group()
-    scales.add_argument(
-        "--log",
-        action="store_true",
-        default=log,
-        help="logarithmic scale; plots magnitudes if the values change sign"
-        + ("; default for the residual" if log is None else ""),
-    )
-    scales.add_argument(
-        "--no-log",
-        dest="log",
-        action="store_false",
-        help="linear scale; default" + (" for all other fields" if log is None else ""),
-    )
-    parser.add_argument(
-        "--limits",
-        type=limits,
-        metavar="LOW,HIGH",
-        help="limits of the color scale, such as --limits=-1e-3,1e-3; default: from the values",
-    )
+    text = "logarithmic scale; plots magnitudes if the values change sign"
+    text += "; default for the residual" if log is None else ""
+    scales.add_argument("--log", action="store_true", default=log, help=text)
+    text = "linear scale; default" + (" for all other fields" if log is None else "")
+    scales.add_argument("--no-log", dest="log", action="store_false", help=text)
 
 
 def parse(words: list[str]) -> argparse.Namespace:
@@ -185,36 +133,19 @@ def parse(words: list[str]) -> argparse.Namespace:
         subs[name] = sub
     add_plane(subs["slice"], "u", False)
     add_plane(subs["animate"], "residual", None)
-    subs["animate"].add_argument(
-        "--fps",
-        type=number_in(0.1, 50.0),
-        default=2.0,
-        metavar="N",
-        help="frames per second, 0.1 to 50; default %(default)s",
+    fps = "frames per second, 0.1 to 50; default %(default)s"
+    subs["animate"].add_options(("--fps=N", number_in(0.1, 50.0), 2.0, fps))
+    some = "grids of a JSON report to plot; default: all for one file, h for several files"
+    subs["convergence"].add_options((f"--grid={','.join(GRIDS)}", grids, None, some))
+    mode = "strong: same grid; weak: same work per unit; default: derived from the sizes"
+    subs["scaling"].add_options(
+        ("--mode", ("auto", "strong", "weak"), "auto", mode),
+        ("--grid", GRIDS, "h", "grid of the solve; default %(default)s"),
     )
-    subs["convergence"].add_argument(
-        "--grid",
-        type=grids,
-        metavar=",".join(GRIDS),
-        help="grids of a JSON report to plot; default: all for one file, h for several files",
-    )
-    subs["scaling"].add_argument(
-        "--mode",
-        choices=("auto", "strong", "weak"),
-        default="auto",
-        help="strong: same grid; weak: same work per unit; default: derived from the sizes",
-    )
-    subs["scaling"].add_argument(
-        "--grid", choices=GRIDS, default="h", help="grid of the solve; default %(default)s"
-    )
-    subs["ladder"].add_argument(
-        "--ladder", metavar="NAME,...", help="such as smooth,reduce; default: the first one"
-    )
-    subs["ladder"].add_argument(
-        "--tables",
-        type=integer_in(1, 100),
-        metavar="N",
-        help="only the first N tables of each ladder; default: all",
+    first = "only the first N tables of each ladder; default: all"
+    subs["ladder"].add_options(
+        ("--ladder=NAME,...", str, None, "such as smooth,reduce; default: the first one"),
+        ("--tables=N", integer_in(1, 100), None, first),
     )
     for name, sub in subs.items():
         add_common(sub, FILMS if name == "animate" else PICTURES)

@@ -260,6 +260,18 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str):
         raise UsageError(f"{message}; see {self.prog} --help")
 
+    def add_options(self, *rows: tuple) -> None:
+        """Add options, a row each: names and metavar as in "-o --output=FILE"; type, which is a
+        function, bool for a flag, or choices; default; help."""
+        for names, kind, default, text in rows:
+            names, _, metavar = names.partition("=")
+            how = {"choices": kind}
+            if kind is bool:
+                how = {"action": "store_true"}
+            elif callable(kind):
+                how = {"type": kind, "metavar": metavar}
+            self.add_argument(*names.split(), default=default, help=text, **how)
+
 
 def number_in(low: float, high: float):
     def parse(text: str) -> float:
