@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import textwrap
 import warnings
 
 from toolkit import UsageError, need, plural, printable, write_atomically
@@ -17,8 +18,8 @@ MARKERS = "os^Dv<>pPXh*"
 
 LARGEST = 1e150  # Matplotlib's scales overflow above it and below its inverse
 LONGEST = 250  # characters of a label: one of a damaged report could fill the picture
-TITLE_SIZES = (9.5, 9.0, 8.5, 8.0)  # points
-ROOM = 0.98  # maximum width of a title, relative to the figure
+TITLE_SIZE, LETTERS = 9.5, 17  # points; most letters per inch of a title
+ROOM = 0.94  # maximum width of a title, relative to the figure
 
 
 def figure(width: float, height: float, dpi: int):
@@ -54,50 +55,23 @@ def add_title_options(parser) -> None:
 def set_title(fig, shown: str, ran: list[str], title: str | None = None) -> None:
     """Draw a title of at most two lines: `shown`, then the phrases of `ran`, most important first.
 
-    Phrases that do not fit are dropped from the end. `title`, if given, replaces both lines.
+    What does not fit is cut off at the end. `title`, if given, replaces both lines.
     """
-    parts = plain(", ".join(ran), 2 * LONGEST).split(", ")
-    ways = [[plain(shown), ", ".join(parts)]] if title is None else split_title(plain(title))
-    fits = lambda lines, size: all(width_of(fig, line, size) <= ROOM for line in lines)  # noqa: E731
-    found = [(lines, size) for size in TITLE_SIZES for lines in ways if fits(lines, size)]
-    lines, size = found[0] if found else (ways[-1], TITLE_SIZES[-1])
-    if not found and title is None:
-        lines[1] = shortened(fig, parts, ", ", size)
-    lines = [shortened(fig, list(line), "", size) for line in lines]
-    fig.suptitle("\n".join(line for line in lines if line), fontsize=size)
+    most = int(LETTERS * fig.get_figwidth())
+    if title is None:
+        lines = [first_lines(shown, most, 1), first_lines(", ".join(ran), most, 1)]
+    else:
+        lines = [first_lines(title, most, 2)]
+    drawn = fig.suptitle("\n".join(line for line in lines if line), fontsize=TITLE_SIZE)
+    # Wide letters take more room.
+    width = drawn.get_window_extent().width / fig.bbox.width
+    drawn.set_fontsize(TITLE_SIZE * min(1.0, ROOM / max(width, ROOM)))
 
 
-def split_title(title: str) -> list[list[str]]:
-    """A title as one line, and as two lines of similar length."""
-    words = title.split()
-    cuts = [[" ".join(words[:n]), " ".join(words[n:])] for n in range(1, len(words))]
-    even = min(cuts, key=lambda cut: abs(len(cut[0]) - len(cut[1])), default=[title])
-    return [[title], even]
-
-
-def width_of(fig, text: str, size: float) -> float:
-    """Width of a text relative to the figure."""
-    agg = need("matplotlib.backends.backend_agg", "matplotlib")
-    shown = fig.text(0.0, 0.0, text, fontsize=size)
-    width = shown.get_window_extent(agg.FigureCanvasAgg(fig).get_renderer()).width
-    shown.remove()
-    return width / fig.bbox.width
-
-
-def shortened(fig, parts: list[str], between: str, size: float, room: float = ROOM) -> str:
-    """Join as many parts as fit on one line; an ellipsis replaces the rest."""
-    fits = lambda n: width_of(fig, first_of(parts, n, between), size) <= room  # noqa: E731
-    low, high = 0, len(parts)
-    if fits(high):
-        return between.join(parts)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return first_of(parts, low, between)
-
-
-def first_of(parts: list[str], n: int, between: str) -> str:
-    return between.join([*parts[:n], *(["…"] if n < len(parts) else [])])
+def first_lines(text: str, most: int, n: int) -> str:
+    """The first N lines of a text, of at most MOST letters each."""
+    lines = textwrap.wrap(text[: 4 * n * most], most)
+    return "\n".join(map(plain, lines[:n])) + (" …" if len(lines) > n else "")
 
 
 def save_figure(fig, path: str) -> None:

@@ -15,6 +15,7 @@ from plots.common import (
 from plots.dump import Dump, Plane
 from toolkit import UsageError, need, plural
 
+SIZE = (7.0, 6.6)  # inches
 # Fields that change with each cycle.
 CHANGED_BY_CYCLES = ("u", "residual")
 # Limits of a logarithmic scale. Values below the first percentile are outliers. If values change
@@ -82,9 +83,9 @@ def beyond(planes: list[Plane], limits: tuple[float, float], log: bool) -> str:
     return ("neither", "min", "max", "both")[int(low) + 2 * int(high)]
 
 
-def draw_plane(plane: Plane, dump: Dump, limits: tuple[float, float], extend: str, args):
-    """Draw the figure of a plane with the scale, size and title of the options."""
-    fig, log = figure(7.0, 6.6, args.dpi), args.log
+def draw_plane(fig, plane: Plane, dump: Dump, limits, extend: str, args) -> None:
+    """Draw a plane with the scale and title of the options."""
+    log = args.log
     numpy = need("numpy", "numpy")
     colors = need("matplotlib.colors", "matplotlib")
     matplotlib = need("matplotlib", "matplotlib")
@@ -122,7 +123,6 @@ def draw_plane(plane: Plane, dump: Dump, limits: tuple[float, float], extend: st
         bar.update_ticks()
 
     set_title(fig, headline(plane, dump, log), run_phrases(plane, dump), args.title)
-    return fig
 
 
 def has_negative(plane: Plane) -> bool:
@@ -175,7 +175,9 @@ def draw_slice(args) -> str:
         limits = args.limits or limits_of([plane], args.log)
         check_limits(limits, args.log)
         extend = beyond([plane], limits, args.log)
-        save_figure(draw_plane(plane, dump, limits, extend, args), args.output)
+        fig = figure(*SIZE, args.dpi)
+        draw_plane(fig, plane, dump, limits, extend, args)
+        save_figure(fig, args.output)
     save_table(args.data, [*plane.across, args.field], rows_of(plane))
     return f"{args.field} at {plane.where()}"
 

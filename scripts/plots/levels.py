@@ -8,11 +8,11 @@ from plots.common import (
     COLORS,
     LARGEST,
     figure,
+    first_lines,
     phrases,
     plain,
     save,
     shape_of,
-    shortened,
     split_phrases,
 )
 from plots.report import Report
@@ -30,7 +30,7 @@ OPERATIONS = (
     "coarse_levels",
 )
 MOST_FILES = 4
-HALF = 0.44  # maximum width of the title of one of two panels, relative to the figure
+HALF = 76  # most letters of the title of one of two panels
 MEAN = 1  # index of the mean in [min, mean, max] over ranks
 
 
@@ -105,7 +105,7 @@ def draw_levels(args) -> str:
     grid = fig.add_gridspec(len(reports) + 1, 2, height_ratios=[1.0] * len(reports) + [0.07])
     axes = [[fig.add_subplot(grid[row, side]) for side in (0, 1)] for row in range(len(reports))]
     for row, (report, levels, label) in enumerate(zip(reports, runs, labels)):
-        draw_run(fig, axes[row], report, levels, operations, label if len(reports) > 1 else "")
+        draw_run(axes[row], report, levels, operations, label if len(reports) > 1 else "")
     handles, names = axes[0][1].get_legend_handles_labels()
     below = fig.add_subplot(grid[-1, :])
     below.axis("off")
@@ -123,7 +123,7 @@ def draw_levels(args) -> str:
     return f"{len(operations)} operations on {plural(max(map(len, runs)), 'level')}"
 
 
-def draw_run(fig, axes, report: Report, levels: list[Level], operations: list[str], label: str):
+def draw_run(axes, report: Report, levels: list[Level], operations: list[str], label: str):
     """Draw one run: left the time of each level, right the shares of its operations."""
     factor, unit = unit_for(max(level.total() for level in levels))
     draw_totals(axes[0], [factor * level.total() for level in levels])
@@ -133,7 +133,7 @@ def draw_run(fig, axes, report: Report, levels: list[Level], operations: list[st
     timed = f"; mean solve {factor * solve:.3g} {unit}" if math.isfinite(solve) else ""
     text = f"sum over levels {factor * total:.3g} {unit}{timed}"
     if label:
-        text = f"{shortened(fig, plain(label).split(', '), ', ', 9, HALF)}\n{text}"
+        text = f"{first_lines(label, HALF, 1)}\n{text}"
     axes[0].set_title(text, fontsize=9)
 
     draw_shares(axes[1], levels, operations)
