@@ -175,7 +175,8 @@ void exercise_wrong(int number, exercise_verdict_t *verdict, const char *format,
 /** Memory of an exercise on the host. */
 typedef struct {
   exercise_data_t d;
-  double *room[EXERCISE_ARRAYS];
+  double *room[EXERCISE_ARRAYS];   /**< NULL from the first unused one on */
+  int64_t length[EXERCISE_ARRAYS]; /**< doubles in each room */
 } exercise_memory_t;
 
 /** Allocate the arrays of m->d.

@@ -104,8 +104,8 @@ mg_status_t exercise_allocate(int number, exercise_memory_t *m) {
     const int64_t around = (exercise_ghosts(number, &m->d, a) + LINE - 1) / LINE * LINE +
                            EXERCISE_GUARDS,
                   shift = 11 * LINE * a;
-    m->room[a] = lab_doubles(exercise_elements(number, &m->d) + 2 * around + shift);
-    if (!m->room[a]) return MG_ERR_MEMORY;
+    m->length[a] = exercise_elements(number, &m->d) + 2 * around + shift;
+    if (!(m->room[a] = lab_doubles(m->length[a]))) return MG_ERR_MEMORY;
     m->d.at[a] = m->room[a] + shift + around;
   }
   return MG_OK;
