@@ -15,20 +15,19 @@ SCHEMA = os.path.join(os.path.dirname(os.path.realpath(__file__)), "report.schem
 RUN = read_json(SCHEMA)["$defs"]["run"]
 MOST_TEXT = 8192
 MOST_DEPTH = 10
+# Types of JSON in Python, and in words.
 TYPES = {
-    "array": (list,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "null": (type(None),),
-    "number": (int, float),
-    "object": (dict,),
-    "string": (str,),
+    "array": ((list,), "a list"),
+    "boolean": ((bool,), "true or false"),
+    "integer": ((int,), "an integer"),
+    "null": ((type(None),), "null"),
+    "number": ((int, float), "a number"),
+    "object": ((dict,), "an object"),
+    "string": ((str,), "text"),
 }
 # Keywords of JSON Schema that limit a value.
 LIMITS = {
-    "type": lambda v, kinds: any(
-        type(v) in TYPES[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)
-    ),
+    "type": lambda v, kinds: any(type(v) in types for types, _ in kinds_of({"type": kinds})),
     "enum": lambda v, words: v in words,
     "pattern": lambda v, regex: re.fullmatch(regex, v) is not None,
     "minimum": lambda v, low: v >= low,
@@ -38,21 +37,14 @@ LIMITS = {
 }
 
 
-NOUNS = {
-    "array": "a list",
-    "boolean": "true or false",
-    "integer": "an integer",
-    "null": "null",
-    "number": "a number",
-    "object": "an object",
-    "string": "text",
-}
+def kinds_of(rule: dict) -> list[tuple]:
+    kinds = rule.get("type", [])
+    return [TYPES[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
 
 
 def wanted(rule: dict) -> str:
     """The limits of a rule in words."""
-    kinds = rule.get("type", [])
-    nouns = [NOUNS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+    nouns = [noun for _, noun in kinds_of(rule)]
     words = [json.dumps(word) for word in rule.get("enum", ())]
     text = " or ".join(words or nouns)
     for key, phrase in (

@@ -33,28 +33,9 @@ FIRST_GUESS = 14  # iterations
 SUMMARY = re.compile(
     r"^\s*h=(\S+)\s+DOF=(\S+)\s+time=(\S+)\s+DOF/s=(\S+)\s+MPI=(\d+)\s+OMP=(\d+)\s*$", re.M
 )
-COLUMNS = [
-    "kind",
-    "operator",
-    "smoother",
-    "n",
-    "ranks",
-    "threads",
-    "program",
-    "rounds",
-    "iterations",
-    "setup_s",
-    "solve_s",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "setup_ratio",
-    "relative",
-    "u_max",
-    "error",
-    "beta",
-    "machine",
-]
+COLUMNS = ["kind", "operator", "smoother", "n", "ranks", "threads", "program", "rounds"]
+COLUMNS += ["iterations", "setup_s", "solve_s", "ratio", "ratio_low", "ratio_high", "setup_ratio"]
+COLUMNS += ["relative", "u_max", "error", "beta", "machine"]
 
 
 # --- programs ------------------------------------------------------------------------------------
@@ -305,21 +286,10 @@ class Case:
                 row["setup_ratio"] = row["setup_s"] / median_of(self.base, "setup_s")
             if self.args.operator != "7pt" or self.args.beta == "constant":
                 row["error"] = ""
-            row |= {
-                "kind": kind,
-                "operator": self.args.operator,
-                "beta": self.args.beta,
-                "smoother": self.args.smoother,
-                "n": self.n,
-                "ranks": self.ranks,
-                "threads": self.threads,
-                "program": name,
-                "rounds": len(results),
-                "solve_s": median_of(name, "solve_s"),
-                "ratio": statistics.median(ratios),
-                "ratio_low": min(ratios),
-                "ratio_high": max(ratios),
-                "machine": machine,
-            }
+            row |= {key: getattr(self.args, key) for key in ("operator", "beta", "smoother")}
+            row |= {key: getattr(self, key) for key in ("n", "ranks", "threads")}
+            row |= {"kind": kind, "program": name, "rounds": len(results), "machine": machine}
+            row |= {"solve_s": median_of(name, "solve_s"), "ratio": statistics.median(ratios)}
+            row |= {"ratio_low": min(ratios), "ratio_high": max(ratios)}
             rows.append(row)
         return rows

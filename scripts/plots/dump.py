@@ -30,15 +30,8 @@ WRONG = (
 )
 # Required attributes of the group HPGMG.
 ATTRIBUTES = {
-    "operator": str,
-    "equation": str,
-    "boundary": str,
-    "smoother": str,
-    "cycle": str,
-    "cells": int,
-    "ranks": int,
-    "threads": int,
-    "cycles": int,
+    **dict.fromkeys(("operator", "equation", "boundary", "smoother", "cycle"), str),
+    **dict.fromkeys(("cells", "ranks", "threads", "cycles"), int),
     "f_norm": float,
 }
 

@@ -19,16 +19,8 @@ from plots.report import Report
 from toolkit import FileError, UsageError, plural
 
 # In stacking order; the names are those of src/base/timers.c.
-OPERATIONS = (
-    "smooth",
-    "residual",
-    "restriction",
-    "interpolation",
-    "halo_exchange",
-    "vector_operations",
-    "bottom_solve",
-    "coarse_levels",
-)
+OPERATIONS = ["smooth", "residual", "restriction", "interpolation", "halo_exchange"]
+OPERATIONS += ["vector_operations", "bottom_solve", "coarse_levels"]
 MOST_FILES = 4
 HALF = 76  # most letters of the title of one of two panels
 MEAN = 1  # index of the mean in [min, mean, max] over ranks

@@ -26,49 +26,22 @@ class HpgmgFv(ExecutableApplication):
     workload("double", executables=["double"])
     workload("official", executables=["official"])
 
-    every = ["double", "official"]
-    workload_variable(
-        "log2_box_dim",
-        default="7",
-        description="log2 of the cells per side of a box",
-        workloads=every,
-    )
-    workload_variable(
-        "boxes_per_rank",
-        default="8",
-        description="boxes per rank; the grid is the largest cube of boxes with at most as many",
-        workloads=every,
-    )
-    workload_variable(
-        "device",
-        default="auto",
-        values=["auto", "cpu", "cuda"],
-        description="auto: the GPUs if every rank has one",
-        workloads=every,
-    )
-    workload_variable(
-        "options", default="", description="further options of hpgmg-fv", workloads=every
-    )
-    # HPGMG's list has fv4 only.
-    workload_variable(
-        "operator", default="fv4", description="discrete operator", workloads=["official"]
-    )
-    workload_variable(
-        "operator",
-        default="fv2",
-        values=["fv2", "fv4", "7pt"],
-        description="discrete operator",
-        workloads=["double"],
-    )
-    workload_variable(
-        "smoother", default="gsrb", description="smoother of the cycle", workloads=["double"]
-    )
-    workload_variable(
-        "min_time",
-        default="5",
-        description="seconds of solves on each of the three grids",
-        workloads=["double"],
-    )
+    # Names of loops become attributes of the class: none may be one of Ramble's.
+    boxes = "boxes per rank; the grid is the largest cube of boxes with at most as many"
+    gpus = "auto: the GPUs if every rank has one"
+    seconds = "seconds of solves on each of the three grids"
+    both, double = ["double", "official"], ["double"]
+    for key, preset, some, text, more in (
+        ("log2_box_dim", "7", both, "log2 of the cells per side of a box", {}),
+        ("boxes_per_rank", "8", both, boxes, {}),
+        ("device", "auto", both, gpus, {"values": ["auto", "cpu", "cuda"]}),
+        ("options", "", both, "further options of hpgmg-fv", {}),
+        ("operator", "fv4", ["official"], "discrete operator", {}),  # HPGMG's list has no other
+        ("operator", "fv2", double, "discrete operator", {"values": ["fv2", "fv4", "7pt"]}),
+        ("smoother", "gsrb", double, "smoother of the cycle", {}),
+        ("min_time", "5", double, seconds, {}),
+    ):
+        workload_variable(key, default=preset, description=text, workloads=some, **more)
 
     # The last line of the output: FOM: 7.011e+09 DOF/s VALID class=double operator=fv2 ...
     number = r"[0-9.]+(?:[eE][-+]?[0-9]+)?"
@@ -84,16 +57,8 @@ class HpgmgFv(ExecutableApplication):
         group_name="validity",
     )
     figure_of_merit("reason", fom_regex=r"FOM: .* reason: (?P<reason>.+)", group_name="reason")
-    for key in (
-        "class",
-        "operator",
-        "smoother",
-        "precision",
-        "grid",
-        "ranks",
-        "threads",
-        "backend",
-    ):
+    keys = ("class", "operator", "smoother", "precision", "grid", "ranks", "threads", "backend")
+    for key in keys:
         figure_of_merit(key, fom_regex=rf"FOM: .* {key}=(?P<value>\S+)", group_name="value")
 
     # Table of the grids h, 2h and 4h: name, h, cells, solves, fastest solve, mean, rate.
