@@ -86,25 +86,31 @@ def mpirun(study: Study, point: Point, *more: str) -> list[str]:
     return words + passed_on(study) + study.launcher_options
 
 
-def number_of(command: str, printed: str) -> str:
-    """The job id that a submit command printed: a single word."""
-    if len(printed.split()) != 1:
-        raise FileError(
-            f"{command} printed no job id: {printed[:200]!r}; check the queue for a job"
-        )
-    return printed
-
-
 class System:
     """Base of all batch systems."""
 
     name: str
     command: str  # submits jobs
+    submission: tuple[str, ...]  # the words before a script
     probe: tuple[str, ...] = ()  # command that succeeds only if the system is running
     launchers: tuple[str, ...]
+    directive: str  # begins each line of a header
+    keys: tuple[str, ...]  # directives of account, partition and time
+    query: tuple[str, ...]  # prints jobs and their states
+    fine: tuple[int, ...] = (0,)  # its exit codes, other than 0 if jobs have left the queue
+    waiting: tuple[str, ...]  # states of jobs
+    running: tuple[str, ...]
+
+    def directives(self, study: Study, point: Point) -> list[str]:
+        raise NotImplementedError
+
+    def time(self, text: str) -> str:
+        return text
 
     def header(self, study: Study, point: Point) -> list[str]:
-        raise NotImplementedError
+        asked = (study.account, study.partition, self.time(study.time) if study.time else None)
+        asked = [f"{key}{value}" for key, value in zip(self.keys, asked) if value]
+        return [f"{self.directive} {line}" for line in [*self.directives(study, point), *asked]]
 
     def launch(self, study: Study, point: Point, launcher: str) -> list[str]:
         return mpirun(study, point)
@@ -113,11 +119,25 @@ class System:
         """Refuse a folder in which jobs cannot run."""
 
     def submit(self, folder: Folder, point: Point) -> str:
-        raise NotImplementedError
+        """The id of the job, a single word, that the submit command prints."""
+        printed = run_tool([*self.submission, self.script(point)], folder)
+        job = printed.strip().partition(";")[0]
+        if len(job.split()) != 1:
+            raise FileError(
+                f"{self.command} printed no job id: {job[:200]!r}; check the queue for a job"
+            )
+        return job
+
+    def known(self, folder: Folder, jobs: list[str]) -> dict[str, str]:
+        """Jobs and their states in the system's words: two words on each line of the query."""
+        printed = run_tool([*self.query, *jobs], folder, fine=self.fine)
+        return dict(line.split() for line in printed.splitlines() if len(line.split()) == 2)
 
     def states(self, folder: Folder, jobs: list[str]) -> dict[str, str]:
         """States of those jobs that the batch system still lists."""
-        raise NotImplementedError
+        place = {**dict.fromkeys(self.waiting, PENDING), **dict.fromkeys(self.running, RUNNING)}
+        known = self.known(folder, jobs)
+        return {job: place[known[job]] for job in jobs if known.get(job) in place}
 
     @staticmethod
     def script(point: Point) -> str:
@@ -126,7 +146,9 @@ class System:
 
 class Slurm(System):
     name, command, launchers = "slurm", "sbatch", ("srun", "mpirun")
-    probe = ("sinfo", "--noheader")
+    submission, probe = ("sbatch", "--parsable"), ("sinfo", "--noheader")
+    directive, keys = "#SBATCH", ("--account=", "--partition=", "--time=")
+    waiting = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SUSPENDED")
 
     def check_folder(self, path):
         # Slurm expands these in the path of the output file, and a job without one fails.
@@ -136,7 +158,7 @@ class Slurm(System):
                 "(--folder)"
             )
 
-    def header(self, study, point):
+    def directives(self, study, point):
         lines = [
             f"--job-name={study.name}-{point.name}",
             f"--nodes={point.nodes}",
@@ -147,10 +169,7 @@ class Slurm(System):
         if point.gpus:
             lines.append(f"--gpus-per-node={study.ranks_per_node * study.gpus_per_rank}")
         # --mem=0 requests all memory of a node; a site's default per core may be less.
-        lines += ["--exclusive", "--mem=0", f"--output=runs/{point.name}.out"]
-        asked = {"account": study.account, "partition": study.partition, "time": study.time}
-        lines += [f"--{key}={value}" for key, value in asked.items() if value]
-        return [f"#SBATCH {line}" for line in lines]
+        return [*lines, "--exclusive", "--mem=0", f"--output=runs/{point.name}.out"]
 
     def launch(self, study, point, launcher):
         if launcher == "mpirun":
@@ -164,59 +183,51 @@ class Slurm(System):
             words.append("--gpu-bind=none")
         return words + study.launcher_options
 
-    def submit(self, folder, point):
-        printed = run_tool(["sbatch", "--parsable", self.script(point)], folder)
-        return number_of("sbatch", printed.strip().partition(";")[0])
-
     def states(self, folder, jobs):
         # List all jobs of the user: with the id of a job that has left the queue, squeue fails. Use
         # the user id, because LOGNAME may name another user.
-        words = ["squeue", "--noheader", f"--user={os.getuid()}", "--format=%i %T"]
-        printed = run_tool(words, folder)
-        waiting = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SUSPENDED")
-        found = dict(line.split(None, 1) for line in printed.splitlines() if len(line.split()) > 1)
-        return {j: PENDING if found[j].strip() in waiting else RUNNING for j in jobs if j in found}
+        self.query = ("squeue", "--noheader", f"--user={os.getuid()}", "--format=%i %T")
+        known = self.known(folder, [])
+        return {j: PENDING if known[j] in self.waiting else RUNNING for j in jobs if j in known}
 
 
 class Pbs(System):
     name, command, launchers = "pbs", "qsub", ("mpirun",)
-    probe = ("qstat", "-B")
+    submission, probe = ("qsub",), ("qstat", "-B")
+    directive, keys = "#PBS", ("-A ", "-q ", "-l walltime=")
+    query, fine = ("qstat", "-f", "-F", "json"), (0, 35, 153)
+    waiting, running = tuple("QHWTS"), tuple("REB")
 
-    def header(self, study, point):
+    def directives(self, study, point):
         chunk = f"select={point.nodes}:ncpus={study.ranks_per_node * study.threads}"
         chunk += f":mpiprocs={study.ranks_per_node}:ompthreads={study.threads}"
         if point.gpus:
             chunk += f":ngpus={study.ranks_per_node * study.gpus_per_rank}"
         lines = [f"-N {study.name}-{point.name}", f"-l {chunk}", "-l place=scatter:excl"]
-        lines += ["-j oe", f"-o runs/{point.name}.out"]
-        time = f"{seconds_of(study.time)}" if study.time else None
-        asked = {"-A ": study.account, "-q ": study.partition, "-l walltime=": time}
-        lines += [f"{key}{value}" for key, value in asked.items() if value]
-        return [f"#PBS {line}" for line in lines]
+        return [*lines, "-j oe", f"-o runs/{point.name}.out"]
+
+    def time(self, text):
+        return str(seconds_of(text))
 
     def launch(self, study, point, launcher):
         return mpirun(study, point, "--hostfile", Raw('"$PBS_NODEFILE"'))
 
-    def submit(self, folder, point):
-        return number_of("qsub", run_tool(["qsub", self.script(point)], folder).strip())
-
-    def states(self, folder, jobs):
-        # Exit codes 35 and 153: some of the jobs have left the queue.
-        printed = run_tool(["qstat", "-f", "-F", "json", *jobs], folder, fine=(0, 35, 153))
+    def known(self, folder, jobs):
+        printed = run_tool([*self.query, *jobs], folder, fine=self.fine)
         try:
             known = json.loads(printed or "{}").get("Jobs", {}) if printed.strip() else {}
-            letters = {job: about["job_state"] for job, about in known.items()}
+            return {job: about["job_state"] for job, about in known.items()}
         except (ValueError, KeyError, AttributeError, TypeError) as error:
             raise FileError(f"qstat -F json printed no list of jobs ({error})") from None
-        place = {**dict.fromkeys("QHWTS", PENDING), **dict.fromkeys("REB", RUNNING)}
-        return {job: place[s] for job, s in letters.items() if job in jobs and s in place}
 
 
 class Lsf(System):
     name, command, launchers = "lsf", "bsub", ("mpirun", "jsrun")
-    probe = ("lsid",)
+    probe, query, fine = ("lsid",), ("bjobs", "-noheader", "-o", "jobid stat"), (0, 255)
+    directive, keys = "#BSUB", ("-P ", "-q ", "-W ")
+    waiting, running = ("PEND", "PSUSP", "WAIT", "PROV"), ("RUN", "USUSP", "SSUSP", "UNKWN")
 
-    def header(self, study, point):
+    def directives(self, study, point):
         lines = [f"-J {study.name}-{point.name}"]
         if study.launcher == "jsrun":
             lines.append(f"-nnodes {point.nodes}")
@@ -225,14 +236,11 @@ class Lsf(System):
             lines += [f'-R "affinity[core({study.threads})]"', "-x"]
             if point.gpus:
                 lines.append(f'-gpu "num={study.ranks_per_node * study.gpus_per_rank}/host"')
-        lines.append(f"-o runs/{point.name}.out")
-        time = None
-        if study.time:
-            minutes = -(-seconds_of(study.time) // 60)
-            time = f"{minutes // 60}:{minutes % 60:02d}"
-        asked = {"-P": study.account, "-q": study.partition, "-W": time}
-        lines += [f"{key} {value}" for key, value in asked.items() if value]
-        return [f"#BSUB {line}" for line in lines]
+        return [*lines, f"-o runs/{point.name}.out"]
+
+    def time(self, text):
+        minutes = -(-seconds_of(text) // 60)
+        return f"{minutes // 60}:{minutes % 60:02d}"
 
     def launch(self, study, point, launcher):
         if launcher == "mpirun":
@@ -251,35 +259,23 @@ class Lsf(System):
             raise FileError(f"bsub printed no job id: {printed.strip()[:200]}")
         return found.group(1)
 
-    def states(self, folder, jobs):
-        # Exit code 255: all jobs have left the queue.
-        words = ["bjobs", "-noheader", "-o", "jobid stat", *jobs]
-        printed = run_tool(words, folder, fine=(0, 255))
-        pairs = [line.split()[:2] for line in printed.splitlines() if len(line.split()) == 2]
-        place = {**dict.fromkeys(("PEND", "PSUSP", "WAIT", "PROV"), PENDING)}
-        place.update(dict.fromkeys(("RUN", "USUSP", "SSUSP", "UNKWN"), RUNNING))
-        return {job: place[s] for job, s in pairs if job in jobs and s in place}
-
 
 class Flux(System):
     name, command, launchers = "flux", "flux", ("flux",)
-    probe = ("flux", "jobs", "--no-header")
+    submission, probe = ("flux", "batch"), ("flux", "jobs", "--no-header")
+    directive, keys = "# flux:", ("--bank=", "--queue=", "--time-limit=")
+    query = ("flux", "jobs", "--all", "--no-header", "--format={id} {state}")
+    waiting, running = ("DEPEND", "PRIORITY", "SCHED"), ("RUN", "CLEANUP")
 
-    def header(self, study, point):
-        lines = [f"--job-name={study.name}-{point.name}", *self.shape(study, point), "--exclusive"]
-        lines.append(f"--output=runs/{point.name}.out")
-        time = f"{seconds_of(study.time)}s" if study.time else None
-        asked = {"--bank": study.account, "--queue": study.partition, "--time-limit": time}
-        lines += [f"{key}={value}" for key, value in asked.items() if value]
-        return [f"# flux: {line}" for line in lines]
-
-    @staticmethod
-    def shape(study: Study, point: Point) -> list[str]:
-        words = [f"--nodes={point.nodes}", f"--nslots={point.ranks}"]
-        words.append(f"--cores-per-slot={study.threads}")
+    def directives(self, study, point):
+        lines = [f"--job-name={study.name}-{point.name}", f"--nodes={point.nodes}"]
+        lines += [f"--nslots={point.ranks}", f"--cores-per-slot={study.threads}"]
         if point.gpus:
-            words.append(f"--gpus-per-slot={study.gpus_per_rank}")
-        return words
+            lines.append(f"--gpus-per-slot={study.gpus_per_rank}")
+        return [*lines, "--exclusive", f"--output=runs/{point.name}.out"]
+
+    def time(self, text):
+        return f"{seconds_of(text)}s"
 
     def launch(self, study, point, launcher):
         words = ["flux", "run", f"--nodes={point.nodes}", f"--ntasks={point.ranks}"]
@@ -288,22 +284,11 @@ class Flux(System):
             words += [f"--gpus-per-task={study.gpus_per_rank}", "-o", "gpu-affinity=off"]
         return words + study.launcher_options
 
-    def submit(self, folder, point):
-        return number_of("flux", run_tool(["flux", "batch", self.script(point)], folder).strip())
-
-    @staticmethod
-    def in_ascii(text: str) -> str:
-        """Job ids start with an f with hook (U+0192), or with a plain f in an ASCII locale."""
-        return text.replace("\u0192", "f")
-
-    def states(self, folder, jobs):
-        words = ["flux", "jobs", "--all", "--no-header", "--format={id} {state}"]
-        printed = self.in_ascii(run_tool(words, folder))
-        pairs = [line.split() for line in printed.splitlines() if len(line.split()) == 2]
-        place = {**dict.fromkeys(("DEPEND", "PRIORITY", "SCHED"), PENDING)}
-        place.update(dict.fromkeys(("RUN", "CLEANUP"), RUNNING))
-        known = {job: place[s] for job, s in pairs if s in place}
-        return {job: known[self.in_ascii(job)] for job in jobs if self.in_ascii(job) in known}
+    def known(self, folder, jobs):
+        # Job ids start with an f with hook (U+0192), or with a plain f in an ASCII locale.
+        ascii_id = {job.replace("\u0192", "f"): job for job in jobs}
+        found = super().known(folder, [])
+        return {ascii_id.get(job.replace("\u0192", "f"), job): s for job, s in found.items()}
 
 
 class Local(System):
