@@ -13,6 +13,7 @@ import math
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 
@@ -246,6 +247,32 @@ def write_atomically(path: str, content: bytes | memoryview, may_follow: bool = 
 
 def plural(n: int, word: str) -> str:
     return f"{n} {word}" if n == 1 else f"{n} {word}s"
+
+
+# --- programs ------------------------------------------------------------------------------------
+
+
+def run(words: list[str], wrong=UsageError, **how) -> subprocess.CompletedProcess:
+    """Run a command to its end, without input, and capture its output."""
+    how = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, **how}
+    try:
+        return subprocess.run(words, errors="replace", **how)
+    except OSError as error:
+        raise wrong(f"{words[0]} cannot be run: {error.strerror}") from None
+
+
+def of_one_rank(folder: str) -> dict[str, str]:
+    """Open MPI starts a single process faster without its daemon. Concurrent processes would then
+    share a session folder in /tmp, which the first to end removes; FOLDER takes its place."""
+    mpi = {"ess_singleton_isolated": "1", "orte_tmpdir_base": folder}
+    return {**{f"OMPI_MCA_{key}": value for key, value in mpi.items()}, **os.environ}
+
+
+def reason_of(errors: str, code: int) -> str:
+    """The error line of hpgmg-fv, or the first line of MPI or the loader."""
+    lines = [line for line in errors.splitlines() if line.strip(" -")] or ["no output"]
+    own = [line.partition("error: ")[2] for line in lines if line.startswith("hpgmg-fv: error: ")]
+    return (own or [f"exit code {code}: {lines[0]}"])[0].strip()[:200]
 
 
 # --- options -------------------------------------------------------------------------------------

@@ -8,11 +8,10 @@ import re
 import shlex
 import shutil
 import statistics
-import subprocess
 import tempfile
 from typing import ClassVar
 
-from toolkit import ToolError, UsageError, need, say
+from toolkit import ToolError, UsageError, need, run, say
 
 FAILED = 1
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -58,17 +57,7 @@ def environment(threads: int) -> dict:
 
 def execute(words: list[str], threads: int = 1) -> str:
     """Run a command and return its standard output."""
-    try:
-        done = subprocess.run(
-            words,
-            env=environment(threads),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-        )
-    except OSError as error:
-        raise UsageError(f"{words[0]} cannot be run: {error.strerror}") from None
+    done = run(words, env=environment(threads))
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if "error" in line] or [done.stderr]
         raise ToolError(f"'{shlex.join(words)}' failed: {lines[0][:300]}", FAILED)
@@ -101,9 +90,7 @@ def build_solver(library: str, folder: str, build: str) -> list[list[str]]:
         flags = f"-I{TOP}/include -L{build} -Wl,-rpath,{build} -lhpgmg"
     compiler = shlex.split(os.environ.get("MPICC") or "mpicc")
     if module and shutil.which("pkg-config"):
-        found = subprocess.run(
-            ["pkg-config", "--cflags", "--libs", module], capture_output=True, text=True
-        )
+        found = run(["pkg-config", "--cflags", "--libs", module])
         flags = found.stdout if found.returncode == 0 else flags
     flags = shlex.split(flags)
     includes = [flag for flag in flags if flag.startswith("-I")]

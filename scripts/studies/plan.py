@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 
 from checks.report import Damaged, Result
@@ -13,7 +12,7 @@ from checks.rules import RULES, class_of
 from gpus import visible_gpus
 from studies.folder import Plan, Point
 from studies.study import GIVEN, TAKEN, Study
-from toolkit import USAGE, ToolError, UsageError, plural
+from toolkit import USAGE, ToolError, UsageError, of_one_rank, plural, reason_of, run
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIND_REPORT = os.path.join(TOP, "scripts", "bind-report")
@@ -52,27 +51,12 @@ def find_program(study: Study, named: str | None) -> str:
 
 def ask(program: str, words: list[str]) -> str:
     """Run the program and return its output. Raise its error line and exit code on failure."""
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            # Open MPI starts a single process faster without its daemon. Concurrent processes would
-            # then share a session folder in /tmp, which the first to end removes.
-            mpi = {"ess_singleton_isolated": "1", "orte_tmpdir_base": folder}
-            done = subprocess.run(
-                [program, *words],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                env={**os.environ, **{f"OMPI_MCA_{key}": value for key, value in mpi.items()}},
-            )
-    except OSError as error:
-        raise UsageError(f"{program} cannot be run: {error.strerror}") from None
+    with tempfile.TemporaryDirectory() as folder:
+        done = run([program, *words], env=of_one_rank(folder))
     if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if line.startswith("hpgmg-fv: error: ")]
-        # Otherwise report the first line of MPI or the loader.
-        others = [line for line in done.stderr.splitlines() if line.strip(" -")] or ["no output"]
-        text = f"exit code {done.returncode}: {others[0].strip()[:200]}"
-        text = lines[-1].partition("error: ")[2] if lines else text
-        raise ToolError(f"{program} {' '.join(words)}: {text}", done.returncode if lines else USAGE)
+        code = done.returncode if "hpgmg-fv: error: " in done.stderr else USAGE
+        reason = reason_of(done.stderr, done.returncode)
+        raise ToolError(f"{program} {' '.join(words)}: {reason}", code)
     return done.stdout
 
 

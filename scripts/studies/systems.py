@@ -17,7 +17,7 @@ import subprocess
 from studies import process
 from studies.folder import Folder, Point
 from studies.study import Study
-from toolkit import FileError, UsageError
+from toolkit import FileError, UsageError, run
 
 PENDING, RUNNING, ENDED = "pending", "running", "ended"
 
@@ -35,13 +35,8 @@ def seconds_of(time: str) -> int:
 
 def run_tool(words: list[str], folder: Folder, stdin: str | None = None, fine=(0,)) -> str:
     """Run a command of the batch system and return its output. `fine`: exit codes of success."""
-    try:
-        with open(stdin or os.devnull, encoding="utf-8") as source:
-            done = subprocess.run(
-                words, cwd=folder.path, stdin=source, capture_output=True, text=True
-            )
-    except OSError as error:
-        raise FileError(f"{words[0]} cannot be run: {error.strerror}") from None
+    with open(stdin or os.devnull, encoding="utf-8") as source:
+        done = run(words, FileError, cwd=folder.path, stdin=source)
     if done.returncode not in fine:
         why = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]
         raise FileError(f"{words[0]} failed (exit code {done.returncode}): {why[:200]}")

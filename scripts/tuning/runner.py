@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from toolkit import USAGE, FileError, ToolError, UsageError, printable
+from toolkit import USAGE, FileError, ToolError, UsageError, of_one_rank, reason_of
 from tuning.log import FINAL, LONG, QUICK, REFERENCE, Log, Run
 from tuning.search import Budget, Exhausted
 from tuning.space import Options, words_of
@@ -65,13 +65,6 @@ def end_group(process: subprocess.Popen) -> None:
             return
 
 
-def reason_of(errors: str, code: int) -> str:
-    """The program's error line, or the first line of anything else."""
-    lines = [line for line in errors.splitlines() if line.strip(" -")]
-    own = [line.partition("error: ")[2] for line in lines if line.startswith("hpgmg-fv: error: ")]
-    return printable((own[:1] or lines[:1] or [f"exit code {code}"])[0].strip()[:200])
-
-
 class Runner:
     """Runs one command. The first long run shows whether there are energy counters. If so, the last
     runs measure energy, and all long runs do if `always_energy`."""
@@ -84,10 +77,7 @@ class Runner:
         self.log: Log | None = None
         self.folder = tempfile.TemporaryDirectory(prefix="hpgmg-tune-")
         self.reports: tempfile.TemporaryDirectory | None = None
-        # Open MPI starts a single process faster without its daemon, and without a common folder.
-        mpi = {"ess_singleton_isolated": "1", "orte_tmpdir_base": self.folder.name}
-        mine = {f"OMPI_MCA_{key}": value for key, value in mpi.items()}
-        self.environment = {**mine, **os.environ}
+        self.environment = of_one_rank(self.folder.name)
         self.first_s = 0.0  # longest run with the options as given
 
     def execute(self, words: list[str], limit: float | None) -> tuple[int, str, str]:
