@@ -19,7 +19,7 @@ from studies.folder import Folder, Point
 from studies.study import Study
 from toolkit import FileError, UsageError, run
 
-PENDING, RUNNING, ENDED = "pending", "running", "ended"
+PENDING, RUNNING = "pending", "running"
 
 
 class Raw(str):
