@@ -1,4 +1,5 @@
 /* The table of the tuned CUDA backend. */
+#include "cuda/reduction.h"
 #include "cuda/runtime/peer_link.h"
 
 extern "C" const mg_backend_t mg_backend_cuda = {
