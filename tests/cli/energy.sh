@@ -84,9 +84,6 @@ if have_feature jansson; then
   grep -qx '  "energy": null,' "$dir/a.json" || complain 'JSON: energy without --energy'
 fi
 
-# The runs above check for leaks, which takes most of a run's time under sanitizers.
-export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0:fast_unwind_on_malloc=1"
-
 # Ranks that share a host or a GPU count its counters once.
 if have_mpi; then
   for case in 0,0:60 0,1:120; do

@@ -186,9 +186,8 @@ done
 # fits RANKS 'LOG2 BOXES' BYTES: does a dry run of this size need at most BYTES on one host? 0: yes; 1: no; 2: equal
 # within the rounding to 3 decimals.
 fits() {
-  # The dry runs above look for leaks.
   # shellcheck disable=SC2086
-  ASAN_OPTIONS=detect_leaks=0 ok 1 --dry-run --ranks="$1" $2
+  ok 1 --dry-run --ranks="$1" $2
   awk -v need="$(in_bytes "$(sed -n 's/^  in all ranks: about \([0-9.]* [kMGTPE]*B\),.*/\1/p' "$dir/out")")" -v most="$3" '
     BEGIN { exit need <= most * 0.999 ? 0 : need <= most * 1.001 ? 2 : 1 }'
 }

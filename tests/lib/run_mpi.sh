@@ -120,10 +120,9 @@ mpi_run() {
     # 7833). Tolerate that only for many ranks.
     mpi_silent_ends=0
     test "$mpi_ranks" -le 8 || mpi_silent_ends=1
-    # Leak detection of sanitizers takes a second per rank, so leave it to valgrind for several ranks. Only its
-    # suppressions need complete stacks of allocations.
+    # Messages of MPI leave memory behind, which valgrind's suppressions know.
     # shellcheck disable=SC2046 # split the launcher's options into words
-    ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0:fast_unwind_on_malloc=1 \
+    ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 \
       OMPI_MCA_orte_tmpdir_base=$mpi_folder PRTE_MCA_prte_tmpdir_base=$mpi_folder \
       OMPI_MCA_orte_allowed_exit_without_sync=$mpi_silent_ends \
       $(mpi_launcher) -n "$mpi_ranks" "$@" </dev/null || mpi_rc=$?
