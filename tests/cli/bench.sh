@@ -29,7 +29,8 @@ grep -qE '^hpgmg-bench [0-9]+\.[0-9]+' "$dir/out" || complain "version: $(cat "$
 json=()
 if have_feature jansson; then json=(--json="$dir/all.json"); fi
 for device in $(each_device); do
-  bench 0 --device="$device" --quick --mib=2 --csv="$dir/a.csv" "${json[@]}"
+  test "$device" = cpu && mib=1 || mib=2 # the roofline of 1 MiB has 32^3 cells
+  bench 0 --device="$device" --quick --mib="$mib" --csv="$dir/a.csv" "${json[@]}"
   test ! -s "$dir/err" || complain "on $device: $(cat "$dir/err")"
   for ladder in $ladders; do
     # The printed rows of its tables, each of which has a line in the CSV without an error.
