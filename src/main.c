@@ -11,6 +11,7 @@
 #include "plan/axes.h"
 #include "run/verify.h"
 #include "solver/problem.h"
+#include "wings.h"
 
 typedef struct {
   mg_params_t params;
@@ -31,12 +32,12 @@ static mg_status_t plan_levels(run_t *r) {
 }
 
 static mg_status_t plan(run_t *r) {
-  MG_TRY(mg_input_open(&r->params, &r->input));
+  MG_IF_FILES(MG_TRY(mg_input_open(&r->params, &r->input)));
   MG_TRY(mg_comm_agree(mg_axes_set(&r->input.grid.axes, &r->params)));
   MG_TRY(r->params.dry_run ? mg_device_resolve(&r->params) : mg_device_choose(&r->params));
   MG_TRY(plan_levels(r));
-  MG_TRY(mg_input_check_size(&r->params, &r->plan, &r->input));
-  MG_TRY(mg_restart_open(&r->params, &r->plan, &r->restart));
+  MG_IF_FILES(MG_TRY(mg_input_check_size(&r->params, &r->plan, &r->input)));
+  MG_IF_FILES(MG_TRY(mg_restart_open(&r->params, &r->plan, &r->restart)));
   mg_verify_warn_of_rtol(&r->params, r->plan.level[0].layout.n);
   return MG_OK;
 }
@@ -54,21 +55,23 @@ static mg_status_t warn_of_zero(mg_level_t *level) {
 /* Set up the problem on levels whose allocation began at `start`. */
 static mg_status_t build(run_t *r, double start) {
   const mg_problem_source_t files = {
-      .load = mg_input_load, .data = &r->input, .load_wall = mg_input_load_wall, .sets_f = true};
+      MG_IF_FILES(.load = mg_input_load, .load_wall = mg_input_load_wall, ).data = &r->input,
+      .sets_f = true};
   const double allocation = mg_now() - start;
   mg_progress("set-up");
   MG_TRY(mg_problem_set_from(r->h, r->input.n[0] > 0 ? &files : NULL));
   if (r->input.n[0] > 0) MG_TRY(mg_comm_agree_or_end(warn_of_zero(&r->h->level[0])));
-  MG_TRY(mg_strip_size_choose(&r->params, r->h, &r->placement.strips));
+  MG_IF_CHOICES(MG_TRY(mg_strip_size_choose(&r->params, r->h, &r->placement.strips)));
   r->result.seconds_setup = mg_now() - start;
   mg_verbose("set-up: %.3f s, %.3f s of it for memory", r->result.seconds_setup, allocation);
-  return mg_restart_check_problem(&r->params, &r->restart, r->input.checksum);
+  MG_IF_FILES(return mg_restart_check_problem(&r->params, &r->restart, r->input.checksum));
+  return MG_OK;
 }
 
 static mg_status_t solve(run_t *r, double start) {
   MG_TRY(build(r, start));
   MG_TRY(mg_report_begin(&r->report, r->h));
-  MG_TRY(mg_restart_load(r->h, &r->restart));
+  MG_IF_FILES(MG_TRY(mg_restart_load(r->h, &r->restart)));
   MG_TRY(mg_benchmark(r->h, r->restart.n[0] > 0 ? &r->restart.history : NULL, &r->result));
   mg_verify(&r->params, &r->result);
   const mg_status_t status = mg_report_end(&r->report, r->h);
@@ -81,11 +84,11 @@ static mg_status_t run(run_t *r) {
   MG_TRY(mg_thread_check());
   MG_TRY(plan(r));
   /* Errors that would otherwise end the run after its solves. */
-  MG_TRY(mg_report_check_outputs(&r->params));
-  MG_TRY(mg_dump_check(&r->params, &r->plan));
+  MG_IF_FILES(MG_TRY(mg_report_check_outputs(&r->params)));
+  MG_IF_FILES(MG_TRY(mg_dump_check(&r->params, &r->plan)));
   MG_TRY(mg_memory_check(&r->params));
-  MG_TRY(mg_energy_open(&r->params, &r->result.energy));
-  MG_TRY(mg_placement_choose(&r->params, &r->plan, &r->placement));
+  MG_IF_ENERGY(MG_TRY(mg_energy_open(&r->params, &r->result.energy)));
+  MG_IF_CHOICES(MG_TRY(mg_placement_choose(&r->params, &r->plan, &r->placement)));
   MG_TRY(mg_thread_warn_if_crowded());
   const double start = mg_now();
   mg_status_t status = mg_hierarchy_create(&r->params, &r->plan, &r->h);
@@ -99,7 +102,8 @@ static mg_status_t run(run_t *r) {
 }
 
 static mg_status_t run_action(run_t *r, mg_action_t action) {
-  if (action == MG_ACTION_RUN && r->params.health[0]) return mg_report_health(&r->params);
+  MG_IF_HEALTH(
+      if (action == MG_ACTION_RUN && r->params.health[0]) return mg_report_health(&r->params));
   if (action == MG_ACTION_RUN && r->params.dry_run) {
     MG_TRY(plan(r));
     return mg_report_dry_run(&r->params, &r->plan, &r->input, r->report.command_line);
@@ -111,10 +115,9 @@ static mg_status_t run_action(run_t *r, mg_action_t action) {
 
 int main(int argc, char **argv) {
   /* Options whose files contain values of other options. */
-  static const mg_settings_reader_t readers[] = {{"restart", mg_restart_settings},
-                                                 {"coefficients", mg_input_coefficients_settings},
-                                                 {"rhs", mg_input_rhs_settings},
-                                                 {NULL, NULL}};
+  static const mg_settings_reader_t readers[] = {MG_IF_FILES(
+      {"restart", mg_restart_settings}, {"coefficients", mg_input_coefficients_settings},
+      {"rhs", mg_input_rhs_settings}, ){NULL, NULL}};
   static run_t r = {.report = {.params = &r.params,
                                .plan = &r.plan,
                                .placement = &r.placement,

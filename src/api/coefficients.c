@@ -8,6 +8,7 @@
 #include "level/wall_faces.h"
 #include "solver/graph.h"
 #include "solver/reference.h"
+#include "wings.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,8 +65,8 @@ mg_status_t mg_api_set_up(hpgmg_solver_t *s) {
   const mg_problem_source_t source = {.load = load, .data = s, .sets_coefficients = true};
   s->ready = s->usable = false; /* until all is set up */
   MG_TRY(mg_problem_set_from(s->h, &source));
-  MG_TRY(mg_strip_size_choose(&s->params, s->h, &s->placement.strips));
-  MG_TRY(mg_comm_agree_or_end(mg_graph_capture(s->h, 0)));
+  MG_IF_CHOICES(MG_TRY(mg_strip_size_choose(&s->params, s->h, &s->placement.strips)));
+  MG_IF_COARSE(MG_TRY(mg_comm_agree_or_end(mg_graph_capture(s->h, 0))));
   const bool alone = mg_comm_size(mg_comm_world()) == 1,
              singular = mg_is_singular(&s->h->level[0].store.view);
   s->can_enqueue =

@@ -6,6 +6,7 @@
 #include "device/memory_check.h"
 #include "device/thread_check.h"
 #include "solver/cycle.h"
+#include "wings.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,7 +145,8 @@ static mg_status_t find_own_boxes(hpgmg_solver_t *s) {
 static mg_status_t create_levels(hpgmg_solver_t *s) {
   const mg_allocator_t *const before =
       mg_allocator_enter(s->allocator.allocate ? &s->allocator : NULL);
-  mg_status_t status = mg_placement_choose(&s->params, &s->plan, &s->placement);
+  mg_status_t status = MG_OK;
+  MG_IF_CHOICES(status = mg_placement_choose(&s->params, &s->plan, &s->placement));
   if (status == MG_OK) status = mg_hierarchy_create(&s->params, &s->plan, &s->h);
   (void)mg_allocator_enter(before);
   return status;
@@ -155,11 +157,12 @@ static mg_status_t set_limits(hpgmg_solver_t *s) {
   for (int f = 0; f < MG_API_CELL_BETA; f++) {
     const mg_vector_t vec = f == MG_API_ALPHA ? MG_ALPHA : MG_BETA_I + (mg_vector_t)f;
     mg_range_t *const limit = &s->limit[f], of_float = {0.0, INFINITY, true};
-    if (s->h->low) MG_TRY(mg_comm_agree(mg_mixed_range(s->h, vec, &of_float)));
+    MG_IF_MIXED(if (s->h->low) MG_TRY(mg_comm_agree(mg_mixed_range(s->h, vec, &of_float))));
     *limit = (mg_range_t){fmax(MG_MIN_VALUE, of_float.least), fmin(MG_MAX_VALUE, of_float.most),
                           f == MG_API_ALPHA};
   }
-  return s->h->low ? mg_mixed_check_widths(s->h) : MG_OK;
+  MG_IF_MIXED(if (s->h->low) return mg_mixed_check_widths(s->h));
+  return MG_OK;
 }
 
 mg_status_t mg_api_build(hpgmg_solver_t *s, const hpgmg_options_t *o) {

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "cpu/cpu.h"
+#include "wings.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -62,17 +63,18 @@ const mg_backend_t mg_backend_cpu = {
     .multiply = mg_cpu_multiply,
     .max_norm = mg_cpu_max_norm,
     .dot = mg_cpu_dot,
-    .fused = {.residual_norm = mg_cpu_residual_norm,
-              .residual_restrict = mg_cpu_residual_restrict,
-              .can_reside = mg_cpu_can_reside,
-              .smooth_resident = mg_cpu_smooth_resident,
-              .strip_rows = mg_cpu_strip_rows,
-              .norm_begin = mg_cpu_norm_begin,
-              .norm_end = mg_cpu_norm_end},
+    .fused = {MG_IF_FUSED(.can_reside = mg_cpu_can_reside,
+                          .smooth_resident = mg_cpu_smooth_resident,
+                          .strip_rows = mg_cpu_strip_rows, .norm_begin = mg_cpu_norm_begin,
+                          .norm_end = mg_cpu_norm_end, )
+                  .residual_norm = mg_cpu_residual_norm,
+              .residual_restrict = mg_cpu_residual_restrict},
 #ifndef MG_FLOAT
-    .mixed = {.lower = mg_cpu_lower, .raise = mg_cpu_raise, .residual = mg_cpu_residual_lower},
-    .arrays = {.copy = mg_cpu_array_copy,
-               .find_outside = mg_cpu_array_find_outside,
-               .average = mg_cpu_array_average},
+    MG_IF_MIXED(.mixed = {.lower = mg_cpu_lower,
+                          .raise = mg_cpu_raise,
+                          .residual = mg_cpu_residual_lower}, )
+        .arrays = {.copy = mg_cpu_array_copy,
+                   .find_outside = mg_cpu_array_find_outside,
+                   .average = mg_cpu_array_average},
 #endif
 };

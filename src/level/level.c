@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "formulas/walls.h"
 #include "level/level.h"
+#include "wings.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +17,10 @@ static const mg_backend_t *backends[MG_N_PLACES] = {
 #endif
 };
 static const mg_backend_t *float_backends[MG_N_PLACES] = {
-    [MG_PLACE_CPU] = &mg_backend_cpu_float,
+    MG_IF_MIXED([MG_PLACE_CPU] = &mg_backend_cpu_float, )
 #ifdef HAVE_CUDA
-    [MG_PLACE_CUDA] = &mg_backend_cuda_float,
-    [MG_PLACE_CUDA_SIMPLE] = &mg_backend_cuda_simple_float,
+        MG_IF_MIXED([MG_PLACE_CUDA] = &mg_backend_cuda_float, )
+            MG_IF_MIXED([MG_PLACE_CUDA_SIMPLE] = &mg_backend_cuda_simple_float, )
 #endif
 };
 

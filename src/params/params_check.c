@@ -2,6 +2,7 @@
 #include "base/paths.h"
 #include "params/params_parser.h"
 #include "params/params_value.h"
+#include "wings.h"
 #include <string.h>
 
 /* The reference code does 6 half sweeps for fv2 and fv4, and 4 for 7pt. Two half sweeps are one
@@ -282,6 +283,24 @@ static mg_status_t forget_overruled(mg_parser_t *parser) {
   return MG_OK;
 }
 
+/* Reject what needs a wing that this build lacks. */
+static mg_status_t check_wings(mg_parser_t *parser) {
+  char value[MG_PATH_MAX];
+  for (int i = 0; i < MG_N_OPTIONS; i++) {
+    const mg_option_t *option = &mg_options[i];
+    if (!option->wing || parser->source[i] == MG_FROM_DEFAULT) continue;
+    mg_option_format(option, parser->params, value, (int)sizeof value);
+    if (value[0] == '\0' || (option->value && strcmp(value, option->value) == 0)) continue;
+    if (option->kind != MG_KIND_PATH && strcmp(value, option->off) == 0) continue;
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "%s needs the wing '%s', which this program was built without; "
+                          "configure without --disable-wings=%s",
+                          mg_parser_label(parser, (mg_option_id_t)i).text, option->wing,
+                          option->wing);
+  }
+  return MG_OK;
+}
+
 /* Reject options without effect, which would otherwise be ignored silently. */
 static mg_status_t check_conditions(mg_parser_t *parser) {
   for (int i = 0; i < MG_N_OPTIONS; i++)
@@ -326,7 +345,9 @@ mg_status_t mg_parser_finish(mg_parser_t *parser, const mg_settings_reader_t *re
   settle_restart(parser);
   MG_TRY(forget_overruled(parser));
   mg_params_set_dependent_defaults(parser->params, parser->source);
+  MG_TRY(check_wings(parser));
   MG_TRY(check_conditions(parser));
   MG_TRY(apply_official(parser));
-  return mg_parser_check_files(parser);
+  MG_IF_FILES(return mg_parser_check_files(parser));
+  return MG_OK;
 }

@@ -4,6 +4,7 @@
 #include "params/params_nearest.h"
 #include "params/params_parser.h"
 #include "params/params_value.h"
+#include "wings.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -155,7 +156,8 @@ static mg_status_t read_all(mg_parser_t *parser, int argc, char *const argv[],
   MG_TRY(read_command_line(parser, argc, argv, action));
   const char *deck = parser->params->input;
   if (*action != MG_ACTION_RUN || deck[0] == '\0') return MG_OK;
-  return mg_parser_read_deck_file(parser, deck);
+  MG_IF_FILES(return mg_parser_read_deck_file(parser, deck));
+  return MG_OK;
 }
 
 mg_status_t mg_params_read(int argc, char *const argv[], mg_params_t *params, mg_action_t *action,
@@ -178,12 +180,4 @@ mg_status_t mg_params_parse_with(int argc, char *const argv[], const mg_settings
 mg_status_t mg_params_parse(int argc, char *const argv[], mg_params_t *params, mg_action_t *action,
                             char *message, int message_size) {
   return mg_params_parse_with(argc, argv, NULL, params, action, message, message_size);
-}
-
-mg_status_t mg_params_parse_deck(const char *text, int64_t length, const char *name,
-                                 mg_params_t *params, char *message, int message_size) {
-  mg_parser_t parser;
-  mg_parser_init(&parser, params, message, message_size);
-  MG_TRY(mg_parser_read_deck(&parser, text, length, name));
-  return mg_parser_finish(&parser, NULL);
 }

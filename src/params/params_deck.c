@@ -167,3 +167,11 @@ mg_status_t mg_parser_read_deck_file(mg_parser_t *parser, const char *path) {
   free(text);
   return status;
 }
+
+mg_status_t mg_params_parse_deck(const char *text, int64_t length, const char *name,
+                                 mg_params_t *params, char *message, int message_size) {
+  mg_parser_t parser;
+  mg_parser_init(&parser, params, message, message_size);
+  MG_TRY(mg_parser_read_deck(&parser, text, length, name));
+  return mg_parser_finish(&parser, NULL);
+}

@@ -123,6 +123,8 @@ typedef struct {
   bool (*applies)(const mg_params_t *params); /**< NULL: always */
   const char *condition;                      /**< `applies` in words: "requires --X" */
   mg_option_id_t decided_by;                  /**< the option X of `condition` */
+  const char *wing; /**< wing that values other than the default and `off` need; NULL: is built */
+  const char *off;
   const char *help; /**< one or more sentences, without limits or default */
 } mg_option_t;
 

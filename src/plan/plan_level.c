@@ -2,12 +2,16 @@
 #include "formulas/smoother_steps.h"
 #include "formulas/vectors.h"
 #include "plan/plan.h"
+#include "wings.h"
 
 const mg_path_t mg_path_steps = {.name = "single steps"};
 
 static mg_place_paths_t places[MG_N_PLACES] = {
-    [MG_PLACE_CPU] = {{&mg_path_cpu_pass}, .norms = true},
-    [MG_PLACE_CUDA] = {{&mg_path_cuda_resident, &mg_path_cuda_fused}, true, true}};
+    [MG_PLACE_CPU] = {{MG_IF_FUSED(&mg_path_cpu_pass, ) NULL}, .norms = true},
+    [MG_PLACE_CUDA] = {
+        {MG_IF_RESIDENT(&mg_path_cuda_resident, ) MG_IF_FUSED(&mg_path_cuda_fused, ) NULL},
+        true,
+        true}};
 
 void mg_plan_provide_guard(const mg_place_paths_t *paths) {
   places[MG_PLACE_GUARD] = *paths;

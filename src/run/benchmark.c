@@ -7,6 +7,7 @@
 #include "run/rounding.h"
 #include "solver/graph.h"
 #include "solver/problem.h"
+#include "wings.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -203,9 +204,10 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
   if (result->interrupted) return MG_OK;
   /* The breakdown covers the timed solves of the finest grid. */
   if (s == 0) reset_timers(h);
-  if (s == 0) MG_TRY(mg_energy_begin());
+  MG_IF_ENERGY(if (s == 0) MG_TRY(mg_energy_begin()));
   MG_TRY(timed_solves(h, s, result, estimate));
-  if (s == 0) MG_TRY(mg_energy_end(result->interrupted ? 0 : size->n_solves, &result->energy));
+  MG_IF_ENERGY(
+      if (s == 0) MG_TRY(mg_energy_end(result->interrupted ? 0 : size->n_solves, &result->energy)));
   if (size->n_solves == 0) return MG_OK;
   result->n_sizes = s + 1;
   return s == 0 ? profile(h, result) : MG_OK;
@@ -216,7 +218,7 @@ static mg_status_t prepare(mg_hierarchy_t *h, int n_sizes) {
   const double begin = mg_now();
   /* Ranks may block on each other here: NCCL connects two ranks at their first message. */
   for (int s = 0; s < n_sizes; s++)
-    MG_TRY(mg_comm_agree_or_end(mg_graph_capture(h, s)));
+    MG_IF_COARSE(MG_TRY(mg_comm_agree_or_end(mg_graph_capture(h, s))));
   if (h->level[0].backend->graph.begin)
     mg_verbose("set-up: %.3f s to capture cycle graphs", mg_now() - begin);
   return mg_comm_agree(h->params.levels_breakdown ? mg_profile_prepare(h) : MG_OK);
@@ -239,14 +241,6 @@ static mg_status_t richardson(mg_hierarchy_t *h, int s, double *error) {
   return mg_comm_max(mg_comm_world(), error, 1);
 }
 
-/* How float rounding changes u. Only error and order need it, which need all sizes. */
-static mg_status_t measure_rounding(mg_hierarchy_t *h, int s, mg_result_t *result) {
-  const mg_size_result_t *size = &result->size[s];
-  if (!h->low || result->n_sizes_planned < MG_N_SIZES || result->interrupted) return MG_OK;
-  mg_progress("effect of float rounding");
-  return mg_rounding_measure(h, s, size->history.n_cycles, size->f_norm, &result->rounding[s]);
-}
-
 mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result_t *result) {
   double difference[MG_N_SIZES] = {NAN, NAN, NAN};
   static saved_timers_t timers_at_h; /* too large for some stacks */
@@ -264,7 +258,11 @@ mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result
     if (result->n_sizes <= s || result->diverged) break;
     if (s > 0) MG_TRY(richardson(h, s, &difference[s]));
     if (s + 1 < result->n_sizes_planned) MG_TRY(mg_restrict(h, s, MG_U, MG_RESTRICTED_U));
-    MG_TRY(measure_rounding(h, s, result));
+    /* How float rounding changes u. Only error and order need it, which need all sizes. */
+    MG_IF_MIXED(const mg_size_result_t *size = &result->size[s];
+                if (h->low && result->n_sizes_planned == MG_N_SIZES && !result->interrupted)
+                    MG_TRY(mg_rounding_measure(h, s, size->history.n_cycles, size->f_norm,
+                                               &result->rounding[s])));
   }
   if (result->n_sizes > 0) restore_timers(h, &timers_at_h);
   result->error = difference[1];

@@ -43,11 +43,6 @@ int mg_strip_fastest(const double *seconds, int n) {
   return chosen;
 }
 
-const char *mg_strips_name(mg_strips_t source) {
-  static const char *const names[] = {"none", "given", "measured", "cache"};
-  return names[source];
-}
-
 /* The finest level of the run that has strips on this rank, or NULL. */
 static mg_level_t *find_level(mg_hierarchy_t *h) {
   mg_hierarchy_t *cycles = h->low ? h->low : h;

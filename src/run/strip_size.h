@@ -14,7 +14,10 @@ enum { MG_MAX_STRIP_SIZES = 8 };
 typedef enum { MG_STRIPS_NONE, MG_STRIPS_GIVEN, MG_STRIPS_MEASURED, MG_STRIPS_CACHE } mg_strips_t;
 
 /** "none", "given", "measured", "cache". */
-const char *mg_strips_name(mg_strips_t source);
+static inline const char *mg_strips_name(mg_strips_t source) {
+  static const char *const names[] = {"none", "given", "measured", "cache"};
+  return names[source];
+}
 
 /** The same on every rank. */
 typedef struct {

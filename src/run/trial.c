@@ -2,6 +2,7 @@
 #include "solver/cycle.h"
 #include "solver/graph.h"
 #include "solver/problem.h"
+#include "wings.h"
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ mg_params_t mg_trial_params(const mg_params_t *params) {
 static mg_status_t time_solves(mg_hierarchy_t *h, double limit, double *fastest) {
   double total = 0.0;
   MG_TRY(mg_problem_set(h));
-  MG_TRY(mg_comm_agree_or_end(mg_graph_capture(h, 0)));
+  MG_IF_COARSE(MG_TRY(mg_comm_agree_or_end(mg_graph_capture(h, 0))));
   *fastest = INFINITY;
   for (int s = 0; s <= MAX_SOLVES && total < limit; s++) {
     MG_TRY(mg_comm_barrier(mg_comm_world()));

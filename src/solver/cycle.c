@@ -4,6 +4,7 @@
 #include "level/smooth.h"
 #include "level/transfer.h"
 #include "solver/bottom.h"
+#include "wings.h"
 #include <math.h>
 
 /* A first V-cycle with P0 may raise the residual by a factor of up to 0.035 n (verify.c); up to
@@ -104,7 +105,7 @@ static bool ends_with_norm(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kin
 
 mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, double *norm) {
   mg_level_t *level = &h->level[top];
-  if (h->low) return mg_mixed_residual_norm(h, top, kind, norm);
+  MG_IF_MIXED(if (h->low) return mg_mixed_residual_norm(h, top, kind, norm));
   if (ends_with_norm(h, top, kind)) return mg_residual_norm_end(level, norm);
   return ends_with_smooth(h, top, kind) && mg_smooth_fills_ghosts(level)
              ? mg_residual_norm_inside(level, MG_U, MG_F, norm)
@@ -113,7 +114,7 @@ mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t k
 
 mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                    int *diverged) {
-  if (h->low) return mg_mixed_cycle(h, top, kind, diverged);
+  MG_IF_MIXED(if (h->low) return mg_mixed_cycle(h, top, kind, diverged));
   const bool with_norm = !diverged && ends_with_norm(h, top, kind);
   if (kind == MG_KIND_FIRST && h->params.cycle == MG_CYCLE_F)
     return f_cycle(h, top, with_norm, diverged);
@@ -125,8 +126,8 @@ mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t k
 mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged) {
   mg_level_t *level = &h->level[top];
   const mg_backend_t *backend = level->backend;
-  if (h->low && kind == MG_KIND_NEXT && h->residual_level != top)
-    MG_TRY(mg_mixed_residual(h, top, NULL));
+  MG_IF_MIXED(if (h->low && kind == MG_KIND_NEXT && h->residual_level != top)
+                  MG_TRY(mg_mixed_residual(h, top, NULL)));
   if (level->ranges) level->ranges->range_begin(kind == MG_KIND_FIRST ? "first cycle" : "cycle");
   if (h->graph[top][kind] && !h->captured && !h->profile && !diverged && h->low_scale == 1.0)
     MG_TRY(backend->graph.launch(h->graph[top][kind]));

@@ -12,6 +12,7 @@
 #include "solver/conditions.h"
 #include "solver/cycle.h"
 #include "solver/reference.h"
+#include "wings.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -232,7 +233,8 @@ static mg_status_t set_smoothers(mg_hierarchy_t *h, mg_hierarchy_t *cycles,
   for (int l = 0; l < cycles->n_levels; l++)
     MG_TRY(mg_smoother_set(&cycles->level[l], &cycles->params, cycles->level[l].lambda_max, true));
   cycles->has_smoothers = true;
-  return mg_coarse_cycle_prepare(cycles);
+  MG_IF_COARSE(return mg_coarse_cycle_prepare(cycles));
+  return MG_OK;
 }
 
 /* Round the coefficients of the finest level to its float cells, closing faces included. */
@@ -285,13 +287,13 @@ static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *sour
 }
 
 static mg_status_t set_levels(mg_hierarchy_t *h, const mg_problem_source_t *source) {
-  if (h->low) MG_TRY(mg_mixed_check_widths(h));
+  MG_IF_MIXED(if (h->low) MG_TRY(mg_mixed_check_widths(h)));
   MG_TRY(set_fields(h, source));
   MG_TRY(set_coefficients(h));
   for (int l = 0; l < h->n_levels; l++)
     if (needs_diagonal(h, l)) MG_TRY(set_diagonal(&h->params, &h->level[l]));
   if (!h->low) return set_smoothers(h, h, source);
-  MG_TRY(mg_mixed_check_coefficients(h));
+  MG_IF_MIXED(MG_TRY(mg_mixed_check_coefficients(h)));
   MG_TRY(lower_coefficients(h));
   MG_TRY(set_coefficients(h->low));
   for (int l = 0; l < h->low->n_levels; l++)
@@ -331,5 +333,6 @@ mg_status_t mg_problem_restrict_rhs(mg_hierarchy_t *h, int l, double *f_norm) {
     MG_TRY(mg_restrict(h, fine, MG_F, MG_F));
   MG_TRY(mg_max_norm(&h->level[l], MG_F, MG_NO_VECTOR, f_norm));
   MG_TRY(mg_comm_max(mg_comm_world(), f_norm, 1));
-  return h->low ? mg_mixed_check_rhs(h, *f_norm) : MG_OK;
+  MG_IF_MIXED(if (h->low) return mg_mixed_check_rhs(h, *f_norm));
+  return MG_OK;
 }

@@ -6,6 +6,7 @@
 #include "level/ops.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
+#include "wings.h"
 #include <stdlib.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -114,7 +115,7 @@ static void pass_halos(const mg_params_t *params, mg_plan_t *plan) {
     if (level->resident || level->place != MG_PLACE_CPU || level->layout.box_dim < layers ||
         params->steps_per_pass == 1 || n == 1 || !mg_steps_fuse(step, once))
       continue;
-    level->path = &mg_path_cpu_pass;
+    MG_IF_FUSED(level->path = &mg_path_cpu_pass);
     level->resident = level->fused_residual = level->one_exchange = true;
     level->steps_per_pass = n;
     level->ghost_layers = layers;
@@ -168,7 +169,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   set_boxes(&params, shape, log2_box_dim);
   for (; wide && *wide >= 'i' && *wide <= 'k'; wide++)
     params.length[*wide - 'i'] *= 4.0;
-  if (status == MG_OK) status = mg_input_open(&params, &input);
+  MG_IF_FILES(if (status == MG_OK) status = mg_input_open(&params, &input));
   if (status == MG_OK) status = mg_device_choose(&params);
   if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
   if (plan.n_outer == 0) keep_tmp(&plan);
@@ -181,7 +182,8 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   MUST(shape || any_size || plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_INTERNAL);
   MUST(mg_hierarchy_create(&params, &plan, &h));
   const mg_problem_source_t files = {
-      .load = mg_input_load, .data = &input, .load_wall = mg_input_load_wall, .sets_f = true};
+      MG_IF_FILES(.load = mg_input_load, .load_wall = mg_input_load_wall, ).data = &input,
+      .sets_f = true};
   MUST(mg_problem_set_from(h, source ? source : input.n[0] > 0 ? &files : NULL));
   return h;
 }

@@ -3,14 +3,16 @@
 #include "device/device_select.h"
 #include "tests/guard/guard.h"
 #include "tests/lib/fixture.h"
+#include "wings.h"
 
-enum { FIRST_CUDA = 4 };
+/* The guard stands for a GPU with these wings. */
+#define IF_GUARD(...) MG_IF_FUSED(MG_IF_RESIDENT(MG_IF_MIXED(__VA_ARGS__)))
+enum { FIRST_GUARD = 1, N_GUARDS = 0 IF_GUARD(+3), FIRST_CUDA = FIRST_GUARD + N_GUARDS };
 fixture_backend_t fixture_backends[] = {
     {"cpu", "--device=cpu"},
-    {"guard", "--device=guard"},
-    {"guard and cpu", "--device=guard --cpu-below=4096"},
-    {"guard and cpu, shared", "--device=guard --cpu-below=4096 --memory=unified"},
-    {"cuda", "--device=cuda --cpu-below=0"},
+    IF_GUARD({"guard", "--device=guard"}, {"guard and cpu", "--device=guard --cpu-below=4096"},
+             {"guard and cpu, shared", "--device=guard --cpu-below=4096 --memory=unified"}, ){
+        "cuda", "--device=cuda --cpu-below=0"},
     {"cuda-simple", "--device=cuda-simple --cpu-below=0"},
     {"cuda and cpu", "--device=cuda --cpu-below=4096"},
     {"cuda and cpu, unified", "--device=cuda --cpu-below=4096 --memory=unified"},
@@ -18,7 +20,7 @@ fixture_backend_t fixture_backends[] = {
 };
 
 void fixture_begin(int *argc, char ***argv) {
-  guard_provide();
+  IF_GUARD(guard_provide());
   MUST(mg_comm_init(argc, argv));
   mg_log_setup(mg_comm_rank(mg_comm_world()), mg_comm_size(mg_comm_world()), MG_LOG_QUIET);
   if (mg_device_count() > 0) return;
@@ -44,9 +46,8 @@ static bool is_guard(const fixture_backend_t *backend) {
 }
 
 bool fixture_runs(const fixture_backend_t *backend, int n) {
-  enum { FIRST_GUARD = 1, N_GUARDS = FIRST_CUDA - FIRST_GUARD };
   if (!is_guard(backend) || mg_comm_size(mg_comm_world()) == 1) return true;
-  return backend == &fixture_backends[FIRST_GUARD + n % N_GUARDS];
+  return backend == &fixture_backends[FIRST_GUARD + n % (N_GUARDS + !N_GUARDS)];
 }
 
 /* Whether a backend runs only half of the combinations. */
@@ -122,7 +123,7 @@ void fixture_each_any_size(const char *options, void (*test)(mg_hierarchy_t *h))
   const char *backend = getenv("FIXTURE_BACKEND"), *spread = "";
   int64_t cells = ranks > 1 ? 30000 : 2000;
   if (backend && strcmp(backend, "cuda") == 0)
-    cells = ranks * mg_path_cuda_fused.limits.min_cells;
+    cells = ranks MG_IF_FUSED(*mg_path_cuda_fused.limits.min_cells);
   else if (ranks > 1)
     spread = "--agglomerate-below=0";
   int n = 1;

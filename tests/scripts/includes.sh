@@ -7,7 +7,7 @@ for file in scripts/check-includes.sh scripts/plots/architecture.py docs/archite
 done
 # Its core: all files but those that begin with w.
 # shellcheck disable=SC2016 # backticks of Markdown
-sed -i '/^## The core/,/^Wings/{/^| `/d;/^Wings/s/:.*/: `plan\/wing.h`./;s/^| ---.*/&\n| `plan\/[!w]*`, `level\/*` | all |/}' "$dir/docs/architecture.md"
+sed -i '/^## The core/,/^Other files/{/^| `/d;/^Other files/s/:.*/: `plan\/wing.h`./;s/^| ---.*/&\n| `plan\/[!w]*`, `level\/*` | all |/}' "$dir/docs/architecture.md"
 for header in plan/wing cuda/cuda cuda/cells/stencil cuda/fused/launch cuda/fv4/job cuda/runtime/tma level/level plan/plan; do
   mkdir -p "$dir/src/${header%/*}"
   echo "int $RANDOM;" >"$dir/src/$header.h"

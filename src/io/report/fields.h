@@ -65,6 +65,9 @@ struct mg_sink {
 #define MG_PUT(kind, key, x, ...)                                                                  \
   s->put(s, MG_ROW(kind, key, __VA_ARGS__),                                                        \
          s->lists ? (mg_row_value_t){0} : (mg_row_value_t){.kind = (x)})
+/** "NAME_END", in the variable `key`. */
+#define KEY(end) (snprintf(key, sizeof key, "%s_%s", name, end), key)
+
 #define INTEGER(key, x, ...) MG_PUT(INTEGER, key, x, __VA_ARGS__)
 #define REAL(key, x, ...)    MG_PUT(REAL, key, x, __VA_ARGS__)
 #define TEXT(key, x, ...)    MG_PUT(TEXT, key, x, __VA_ARGS__)

@@ -12,6 +12,7 @@
 #include "run/placement.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /** Statistics of a count over the ranks that hold cells of a level. */
 typedef struct {
@@ -94,10 +95,9 @@ const char *mg_report_command_line(int argc, char *const argv[]);
  *  @return MG_OK, MG_ERR_IO (logged), MG_ERR_COMM, the same on every rank */
 MG_MUST_CHECK mg_status_t mg_report_begin(mg_report_t *report, const mg_hierarchy_t *h);
 
-/** Report the results: gather times and messages, print the rest of the text report, then write the
- *  files of --json, --csv and --dump. If one of them fails, the others are still written.
- *  Collective over the world.
- *  @return the worst status: as mg_report_write_files and mg_dump_run */
+/** Report the results: gather times and messages, print the rest of the text report, and call
+ *  mg_report_write_all. Collective over the world.
+ *  @return MG_OK, MG_ERR_COMM, or as mg_report_write_all */
 MG_MUST_CHECK mg_status_t mg_report_end(mg_report_t *report, mg_hierarchy_t *h);
 
 /** Report the levels and the bytes per rank of a plan instead of running it. Collective over the
@@ -112,6 +112,9 @@ void mg_report_print_info(mg_action_t action, const mg_params_t *params);
 /** Print the head of the text report: problem, machine, levels. */
 void mg_report_print_head(FILE *out, const mg_report_t *report);
 
+/** Print the choices that the run made by measurement. */
+void mg_report_print_choices(FILE *out, const mg_placement_t *placement);
+
 /** Print the rest of the text report: residual histories, performance table, error, order,
  *  verification. */
 void mg_report_print_results(FILE *out, const mg_report_t *report);
@@ -125,11 +128,22 @@ const char *mg_report_energy_gap(const mg_energy_t *energy, mg_energy_part_t par
 /** Joules of one solve at h; NaN if not measured. */
 double mg_report_joules_per_solve(const mg_energy_t *energy, mg_energy_part_t part);
 
+struct mg_sink;
+/** Put the fields of energy in JSON, and its columns in CSV from number `next` on (fields.h). */
+void mg_energy_fields(struct mg_sink *s, const mg_result_t *result);
+void mg_energy_columns(struct mg_sink *s, const mg_report_t *report, int next);
+
 /** Print the end of the text report: HPGMG-FV's summary, if there is a rate, and the line FOM. */
 void mg_report_print_fom(FILE *out, const mg_report_t *report);
 
-/** Print a line about the files of --dump; nothing if there are none. */
-void mg_report_print_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *stats);
+/** Gather the checksums of the solution and the right-hand side, for the JSON report. Collective
+ *  over the world. */
+MG_MUST_CHECK mg_status_t mg_report_checksums(mg_report_t *report, const mg_hierarchy_t *h);
+
+/** Write the files of --json, --csv and --dump, and the line about the dump. If one of them fails,
+ *  the others are still written. Collective over the world.
+ *  @return the worst status: as mg_report_write_files and mg_dump_run */
+MG_MUST_CHECK mg_status_t mg_report_write_all(const mg_report_t *report, mg_hierarchy_t *h);
 
 /** Cells of a box: "16^3", or "50x60x37" with --cells. */
 mg_grid_text_t mg_report_box(const mg_layout_t *layout);
@@ -137,6 +151,20 @@ mg_grid_text_t mg_report_box(const mg_layout_t *layout);
 /** Print a line about ranks without cells and rank counts that avoid them; nothing if there are
  *  none. */
 void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan);
+
+/** Whether a path stands for stdout. */
+static inline bool mg_report_is_stdout(const char *path) {
+  return strcmp(path, "-") == 0;
+}
+
+/** Write one file, by the function that makes its text, as mg_report_write_files does.
+ *  @param[in] alone  only rank 0 calls; otherwise collective over the world */
+MG_MUST_CHECK mg_status_t mg_report_write(const char *option, const char *path,
+                                          mg_status_t (*writer)(FILE *out, const void *report),
+                                          const void *report, bool alone);
+
+/** Print where the fields come from, if there are files of --coefficients or --rhs. */
+void mg_report_print_input(FILE *out, const mg_params_t *params, const mg_input_t *input);
 
 /** Print where each field of the problem comes from, in every run. */
 void mg_report_print_problem(FILE *out, const mg_params_t *params, const mg_input_t *input);
@@ -159,8 +187,9 @@ MG_MUST_CHECK mg_status_t mg_report_write_files(const mg_report_t *report);
 FILE *mg_report_text(const mg_params_t *params);
 
 /** Flush a stream of the report. mg_report_check_stdout() reports the cause of a failure on
- *  stdout. */
-void mg_report_flush(FILE *out);
+ *  stdout.
+ *  @return errno of the first failure on stdout, or 0 */
+int mg_report_flush(FILE *out);
 
 /** Flush stdout and check that all output was written.
  *  @return MG_OK, MG_ERR_IO (logged) */

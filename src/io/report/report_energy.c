@@ -1,4 +1,5 @@
-/* Energy in the text report. */
+/* Energy in reports. */
+#include "io/report/fields.h"
 #include "io/report/report.h"
 #include <math.h>
 
@@ -45,3 +46,51 @@ void mg_report_print_energy(FILE *out, const mg_result_t *result) {
   for (int p = 0; p < MG_N_ENERGY_PARTS; p++)
     print_part(out, result, (mg_energy_part_t)p);
 }
+
+#define JOULES  .low = 1e-9, OR_NULL
+#define SECONDS .low = 1e-9, .high = 1e9, OR_NULL
+
+/* clang-format off */
+static void put_energy_part(mg_sink_t *s, const mg_result_t *result, mg_energy_part_t part) {
+  const mg_energy_sum_t *sum = &result->energy.sum[part];
+  const char *gap = mg_report_energy_gap(&result->energy, part);
+  const double per_solve = mg_report_joules_per_solve(&result->energy, part);
+  TEXT("source", mg_energy_names[part].source, "of the energy", .words = "NVML|RAPL package|RAPL psys");
+  INTEGER("counters", sum->n_counters, "number of counters", .high = 1e9);
+  REAL("joules", gap ? NAN : sum->joules, "energy in the window", JOULES);
+  REAL("joules_per_solve", per_solve, "`joules` / `solves`", JOULES);
+  REAL("dof_per_joule", mg_size_dof(&result->size[0]) / per_solve, "cells at h / `joules_per_solve`", JOULES);
+  REAL("idle_watts", sum->idle_watts, "mean power before set-up", OR_NULL);
+  TEXT("reason", gap ? gap : "", "why these values are `null`", OR_NULL);
+}
+
+void mg_energy_fields(mg_sink_t *s, const mg_result_t *result) {
+  const mg_energy_t *e = &result->energy;
+  INTEGER("solves", e->n_solves, "timed solves at h", .high = INT32_MAX);
+  REAL("window_seconds", e->n_solves > 0 ? e->seconds : NAN, "between the readings before and after them",
+       SECONDS);
+  REAL("idle_seconds", e->idle_seconds > 0.0 ? e->idle_seconds : NAN, "over which `idle_watts` are means",
+       SECONDS);
+  for (int part = 0; part < MG_N_ENERGY_PARTS; part++)
+    OBJECT(mg_energy_names[part].key, "of all GPUs, CPU packages or nodes")
+      put_energy_part(s, result, (mg_energy_part_t)part);
+}
+
+void mg_energy_columns(mg_sink_t *s, const mg_report_t *r, int next) {
+  const bool at_h = s->grid == 0;
+  const mg_size_result_t *size = &r->result->size[s->grid];
+  const mg_energy_t *e = &r->result->energy;
+  char key[64];
+  if (!e->is_reported) return;
+  REAL("energy_seconds", at_h && e->n_solves > 0 ? e->seconds : NAN, "", .csv = next++);
+  for (int part = 0; part < MG_N_ENERGY_PARTS; part++) {
+    const double joules = mg_report_joules_per_solve(e, (mg_energy_part_t)part);
+    const bool has = at_h && !isnan(joules);
+    const char *name = mg_energy_names[part].key;
+    REAL(KEY("joules_per_solve"), has ? joules : NAN, "", .csv = next++);
+    REAL(KEY("dof_per_joule"), has ? mg_size_dof(size) / joules : NAN, "", .csv = next++);
+    REAL(KEY("idle_watts"), has ? e->sum[part].idle_watts : NAN, "", .csv = next++);
+    TEXT(KEY("energy_source"), has ? mg_energy_names[part].source : "", "", .csv = next++);
+  }
+}
+/* clang-format on */

@@ -4,6 +4,7 @@
 #endif
 #include "io/report/fields.h"
 #include "io/report/report.h"
+#include "wings.h"
 
 #define RANKS   .low = 1, .high = 1e9
 #define DIM     .low = 1, .high = 1 << 20, .least = 3, .most = 3
@@ -11,7 +12,6 @@
 #define PLACES  .words = "cpu|cuda|cuda-simple"
 #define SECONDS .low = 1e-9, .high = 1e9, OR_NULL
 #define RATE    .low = 1e-9, .high = 1e18, OR_NULL
-#define JOULES  .low = 1e-9, OR_NULL
 
 /* A condition of --boundary, with its numbers. */
 #define NUMBER "[-+]?[0-9.]+(e[-+]?[0-9]+)?"
@@ -221,38 +221,10 @@ static void put_solve(mg_sink_t *s, const mg_report_t *r, const mg_size_result_t
        .low = -1e300, OPTIONAL);
 }
 
-static void put_energy_part(mg_sink_t *s, const mg_result_t *result, mg_energy_part_t part) {
-  const mg_energy_sum_t *sum = &result->energy.sum[part];
-  const char *gap = mg_report_energy_gap(&result->energy, part);
-  const double per_solve = mg_report_joules_per_solve(&result->energy, part);
-  TEXT("source", mg_energy_names[part].source, "of the energy", .words = "NVML|RAPL package|RAPL psys");
-  INTEGER("counters", sum->n_counters, "number of counters", .high = 1e9);
-  REAL("joules", gap ? NAN : sum->joules, "energy in the window", JOULES);
-  REAL("joules_per_solve", per_solve, "`joules` / `solves`", JOULES);
-  REAL("dof_per_joule", mg_size_dof(&result->size[0]) / per_solve, "cells at h / `joules_per_solve`", JOULES);
-  REAL("idle_watts", sum->idle_watts, "mean power before set-up", OR_NULL);
-  TEXT("reason", gap ? gap : "", "why these values are `null`", OR_NULL);
-}
-
-static void put_energy(mg_sink_t *s, const mg_result_t *result) {
-  const mg_energy_t *e = &result->energy;
-  INTEGER("solves", e->n_solves, "timed solves at h", .high = INT32_MAX);
-  REAL("window_seconds", e->n_solves > 0 ? e->seconds : NAN, "between the readings before and after them",
-       SECONDS);
-  REAL("idle_seconds", e->idle_seconds > 0.0 ? e->idle_seconds : NAN, "over which `idle_watts` are means",
-       SECONDS);
-  for (int part = 0; part < MG_N_ENERGY_PARTS; part++)
-    OBJECT(mg_energy_names[part].key, "of all GPUs, CPU packages or nodes")
-      put_energy_part(s, result, (mg_energy_part_t)part);
-}
-
-#define KEY(end) (snprintf(key, sizeof key, "%s_%s", name, end), key)
-
 /* CSV columns without a JSON field. Energy and times of operations are measured at h only. */
 static void put_columns(mg_sink_t *s, const mg_report_t *r) {
   const bool at_h = s->grid == 0;
   const mg_size_result_t *size = &r->result->size[s->grid];
-  const mg_energy_t *e = &r->result->energy;
   char key[64], operation[MG_TIME_KEY_SIZE];
   const char *name = "seconds";
   int next = 26;
@@ -266,17 +238,7 @@ static void put_columns(mg_sink_t *s, const mg_report_t *r) {
       seconds += r->time_max[l][t];
     REAL(KEY(mg_time_key((mg_time_t)t, operation)), at_h ? seconds : NAN, "", .csv = next++);
   }
-  if (!e->is_reported) return;
-  REAL("energy_seconds", at_h && e->n_solves > 0 ? e->seconds : NAN, "", .csv = next++);
-  for (int part = 0; part < MG_N_ENERGY_PARTS; part++) {
-    const double joules = mg_report_joules_per_solve(e, (mg_energy_part_t)part);
-    const bool has = at_h && !isnan(joules);
-    name = mg_energy_names[part].key;
-    REAL(KEY("joules_per_solve"), has ? joules : NAN, "", .csv = next++);
-    REAL(KEY("dof_per_joule"), has ? mg_size_dof(size) / joules : NAN, "", .csv = next++);
-    REAL(KEY("idle_watts"), has ? e->sum[part].idle_watts : NAN, "", .csv = next++);
-    TEXT(KEY("energy_source"), has ? mg_energy_names[part].source : "", "", .csv = next++);
-  }
+  MG_IF_ENERGY(mg_energy_columns(s, r, next));
 }
 
 static void put_results(mg_sink_t *s, const mg_report_t *r) {
@@ -299,7 +261,7 @@ static void put_results(mg_sink_t *s, const mg_report_t *r) {
   REAL("order_rounding", result->order_rounding, "likewise, on the change of `order`", OR_NULL);
   OBJECT_OR_NULL("energy", result->energy.is_reported, "with [`--energy`](usage.md#energy), and with "
                  "`--official` where a counter exists")
-    put_energy(s, result);
+    MG_IF_ENERGY(mg_energy_fields(s, result));
   TEXT("verification", result->passed ? "passed" : "failed", "verdict", .words = "passed|failed", .csv = 20);
   TEXT("reason", result->why, "why it failed");
   TEXT("note", result->note, "checks that were skipped");

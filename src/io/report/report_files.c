@@ -7,7 +7,6 @@
 #include "comm/comm.h"
 #include "io/report/fields.h"
 #include "io/report/report.h"
-#include "io/report/report_health.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,10 +19,6 @@
 
 /* Writes the text of one file. */
 typedef mg_status_t (*writer_t)(FILE *out, const void *report);
-
-static bool is_stdout(const char *path) {
-  return strcmp(path, "-") == 0;
-}
 
 /* Only a regular file can be replaced by a rename; devices and pipes are written directly. */
 static bool is_special(const char *path) {
@@ -61,7 +56,7 @@ static bool can_create(const char *path) {
 static mg_status_t check_output(const char *option, const char *path) {
   struct stat s;
   char target[MG_REAL_PATH_MAX];
-  if (!path[0] || is_stdout(path)) return MG_OK;
+  if (!path[0] || mg_report_is_stdout(path)) return MG_OK;
   const bool is_there = stat(path, &s) == 0;
   if (is_there && S_ISDIR(s.st_mode)) errno = EISDIR;
   if (is_there ? S_ISDIR(s.st_mode) : errno == ELOOP) return cannot_write(option, path);
@@ -86,24 +81,6 @@ static mg_status_t check_outputs(const mg_params_t *params) {
 
 mg_status_t mg_report_check_outputs(const mg_params_t *params) {
   return MG_ON_ROOT(check_outputs(params));
-}
-
-static int stdout_error; /* of the first failed flush */
-
-void mg_report_flush(FILE *out) {
-  if (fflush(out) != 0 && out == stdout && stdout_error == 0) stdout_error = errno;
-}
-
-mg_status_t mg_report_check_stdout(void) {
-  mg_report_flush(stdout);
-  if (stdout_error == 0 && !ferror(stdout)) return MG_OK;
-  return mg_error(MG_ERR_IO, "stdout cannot be written: %s",
-                  stdout_error != 0 ? strerror(stdout_error) : "an earlier write failed");
-}
-
-FILE *mg_report_text(const mg_params_t *params) {
-  if (!mg_comm_is_root() || params->verbosity < 0) return NULL;
-  return is_stdout(params->json) || is_stdout(params->csv) ? stderr : stdout;
 }
 
 static mg_status_t write_and_close(const char *option, const char *path, FILE *file,
@@ -133,7 +110,7 @@ static mg_status_t wait_for_reader(const char *option, const char *path, int *fd
   const struct timespec nap = {0, 20000000};
   const bool writes = mg_comm_is_root();
   *fd = -1;
-  if (!path[0] || is_stdout(path)) return MG_OK;
+  if (!path[0] || mg_report_is_stdout(path)) return MG_OK;
   for (int attempt = 0;; attempt++) {
     double state[2] = {0.0, mg_machine_signal() != 0}; /* no reader; signal received */
     if (writes && is_fifo(path)) {
@@ -202,11 +179,10 @@ static mg_status_t write_output(const char *option, const char *path, int fd, wr
                                 const void *report) {
   char name[NAME_MAX_BYTES], final[MG_REAL_PATH_MAX];
   if (!path[0]) return MG_OK;
-  if (is_stdout(path)) {
+  if (mg_report_is_stdout(path)) {
     MG_TRY(writer(stdout, report));
-    mg_report_flush(stdout);
-    errno = stdout_error;
-    return stdout_error != 0 ? cannot_write(option, path) : MG_OK;
+    errno = mg_report_flush(stdout);
+    return errno != 0 ? cannot_write(option, path) : MG_OK;
   }
   if (fd >= 0 || is_special(path)) return write_special(option, path, fd, writer, report);
   /* Resolve a symbolic link, so that the link is kept. */
@@ -218,23 +194,17 @@ static mg_status_t write_output(const char *option, const char *path, int fd, wr
   return status;
 }
 
-/* Called by all ranks; rank 0 writes. */
-static mg_status_t write_on_rank_0(const char *option, const char *path, writer_t writer,
-                                   const void *report) {
-  int fd;
+mg_status_t mg_report_write(const char *option, const char *path, writer_t writer,
+                            const void *report, bool alone) {
+  int fd = -1;
+  if (alone) return write_output(option, path, fd, writer, report);
   MG_TRY(wait_for_reader(option, path, &fd));
   return MG_ON_ROOT(write_output(option, path, fd, writer, report));
 }
 
 mg_status_t mg_report_write_files(const mg_report_t *report) {
   const mg_params_t *params = report->params;
-  const mg_status_t json = write_on_rank_0("json", params->json, mg_report_json, report);
-  const mg_status_t csv = write_on_rank_0("csv", params->csv, mg_report_csv, report);
+  const mg_status_t json = mg_report_write("json", params->json, mg_report_json, report, false);
+  const mg_status_t csv = mg_report_write("csv", params->csv, mg_report_csv, report, false);
   return mg_status_worst(json, csv);
-}
-
-mg_status_t mg_report_write_health(const mg_health_report_t *report, bool alone) {
-  const char *const path = report->params->json;
-  if (alone) return write_output("json", path, -1, mg_report_json_health, report);
-  return write_on_rank_0("json", path, mg_report_json_health, report);
 }

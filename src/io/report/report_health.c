@@ -7,6 +7,7 @@
 #include "io/field_checksum.h"
 #include "io/report/report.h"
 #include "io/report/report_health.h"
+#include "wings.h"
 #include <stddef.h>
 #include <string.h>
 
@@ -136,27 +137,41 @@ static mg_status_t report_devices(const mg_params_t *params, mg_health_report_t 
   return log_devices(report->health);
 }
 
+static mg_status_t write_json(const mg_health_report_t *report, bool alone) {
+  (void)report;
+  (void)alone;
+  MG_IF_FILES(
+      return mg_report_write("json", report->params->json, mg_report_json_health, report, alone));
+  return MG_OK;
+}
+
 /* Ranks are missing: no other rank may be needed from here on. */
 static mg_status_t report_and_abort(mg_health_report_t *report) {
   mg_status_t status = report_devices(report->params, report);
-  status = mg_status_worst(status, mg_report_write_health(report, true));
+  status = mg_status_worst(status, write_json(report, true));
   status = mg_status_worst(status, mg_report_check_stdout());
   mg_comm_abort(mg_status_exit_code(status));
   return status;
+}
+
+static mg_status_t read_baseline(const char *path, mg_health_t *health) {
+  (void)health;
+  MG_IF_FILES(return mg_report_read_baseline(path, health));
+  return mg_error(MG_ERR_USAGE, "--health=%s: " MG_WITHOUT("files"), path);
 }
 
 mg_status_t mg_report_health(mg_params_t *params) {
   static mg_health_t health;
   mg_health_report_t report = {.params = params, .health = &health};
   MG_TRY(mg_thread_check());
-  MG_TRY(mg_report_check_outputs(params));
-  if (has_baseline(params)) MG_TRY(MG_ON_ROOT(mg_report_read_baseline(params->health, &health)));
+  MG_IF_FILES(MG_TRY(mg_report_check_outputs(params)));
+  if (has_baseline(params)) MG_TRY(MG_ON_ROOT(read_baseline(params->health, &health)));
   MG_TRY(mg_thread_warn_if_crowded());
   mg_machine_catch_signals();
   MG_TRY(mg_health_check(params, mg_field_checksum, &health));
   if (health.must_abort && mg_comm_is_root()) return report_and_abort(&report);
   mg_status_t status = MG_ON_ROOT(report_devices(params, &report));
-  status = mg_status_worst(status, mg_report_write_health(&report, false));
+  status = mg_status_worst(status, write_json(&report, false));
   mg_health_free(&health);
   mg_device_close();
   return status;

@@ -28,11 +28,6 @@ MG_MUST_CHECK mg_status_t mg_report_health(mg_params_t *params);
  *  @param[in] report  mg_health_report_t */
 MG_MUST_CHECK mg_status_t mg_report_json_health(FILE *out, const void *report);
 
-/** Write the --json file, if requested. Rank 0 writes.
- *  @param[in] alone  only rank 0 calls; otherwise collective over the world
- *  @return as mg_report_write_files */
-MG_MUST_CHECK mg_status_t mg_report_write_health(const mg_health_report_t *report, bool alone);
-
 /** Read the devices with verdict ok from JSON lines of earlier checks. Not collective.
  *  @param[out] health  baseline and n_baseline
  *  @return MG_OK, MG_ERR_IO (unreadable, other content, no such device), MG_ERR_MEMORY,

@@ -1,5 +1,6 @@
 #include "base/log.h"
 #include "io/report/report.h"
+#include "wings.h"
 #include <inttypes.h>
 
 mg_grid_text_t mg_report_box(const mg_layout_t *layout) {
@@ -93,10 +94,12 @@ static void print_plan(FILE *out, const mg_report_t *r) {
   mg_report_idle_ranks(out, p, r->plan);
   print_even_grid(out, r->plan);
   print_levels(out, r);
-  if (p->cpu_below == MG_CPU_BELOW_AUTO && r->plan->level[0].place == MG_PLACE_CUDA)
-    fprintf(out, "\n  (a run measures the gpu cutoff; --cpu-below=CELLS sets it)\n");
-  if (p->agglomerate_below == MG_AGGLOMERATE_AUTO && mg_agglomeration_is_measured(r->plan))
-    fprintf(out, "\n  (a run measures the agglomeration; --agglomerate-below=CELLS sets it)\n");
+  MG_IF_CHOICES(
+      if (p->cpu_below == MG_CPU_BELOW_AUTO && r->plan->level[0].place == MG_PLACE_CUDA)
+          fprintf(out, "\n  (a run measures the gpu cutoff; --cpu-below=CELLS sets it)\n");
+      if (p->agglomerate_below == MG_AGGLOMERATE_AUTO && mg_agglomeration_is_measured(r->plan))
+          fprintf(out,
+                  "\n  (a run measures the agglomeration; --agglomerate-below=CELLS sets it)\n"));
   fprintf(out, "\n  per rank, all levels: min %s, mean %s, max %s",
           mg_bytes((double)bytes->min).text, mg_bytes(mg_tally_mean(bytes)).text,
           mg_bytes((double)bytes->max).text);
@@ -116,8 +119,9 @@ mg_status_t mg_report_dry_run(const mg_params_t *params, const mg_plan_t *plan,
                               .stats = &stats};
   const int64_t ranks = plan->level[0].layout.world_ranks;
   FILE *out = mg_report_text(params);
-  MG_TRY(mg_report_check_outputs(params));
+  MG_IF_FILES(MG_TRY(mg_report_check_outputs(params)));
   MG_TRY(MG_ON_ROOT(mg_plan_stats_collect(plan, params, ranks, params->json[0] != '\0', &stats)));
   if (out) print_plan(out, &report);
-  return mg_report_write_files(&report);
+  MG_IF_FILES(return mg_report_write_files(&report));
+  return MG_OK;
 }

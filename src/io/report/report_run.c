@@ -3,8 +3,8 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "device/device_select.h"
-#include "io/field_checksum.h"
 #include "io/report/report.h"
+#include "wings.h"
 #include <math.h>
 
 const char *mg_report_command_line(int argc, char *const argv[]) {
@@ -98,16 +98,6 @@ static mg_status_t gather_accounts(const mg_hierarchy_t *h, mg_report_t *r) {
   return MG_OK;
 }
 
-/* Checksums of the solution and the right-hand side, for the JSON report. */
-static mg_status_t gather_checksums(const mg_hierarchy_t *h, mg_report_t *r) {
-  const mg_level_t *fine = &h->level[0];
-  if (!r->params->json[0] || r->result->diverged || r->result->interrupted) return MG_OK;
-  MG_TRY(mg_field_checksum(fine, MG_U, &r->checksum_u));
-  MG_TRY(mg_field_checksum(fine, MG_F, &r->checksum_f));
-  r->has_checksums = true;
-  return MG_OK;
-}
-
 mg_status_t mg_report_begin(mg_report_t *r, const mg_hierarchy_t *h) {
   FILE *out = mg_report_text(r->params);
   r->ranks = mg_comm_size(mg_comm_world());
@@ -127,16 +117,12 @@ mg_status_t mg_report_begin(mg_report_t *r, const mg_hierarchy_t *h) {
 
 mg_status_t mg_report_end(mg_report_t *r, mg_hierarchy_t *h) {
   FILE *out = mg_report_text(r->params);
-  mg_dump_stats_t dump;
+  mg_status_t status = MG_OK;
   MG_TRY(gather_accounts(h, r));
   if (out) mg_report_print_results(out, r);
-  MG_TRY(gather_checksums(h, r));
+  MG_IF_FILES(MG_TRY(mg_report_checksums(r, h)));
   r->fom = mg_report_fom(r);
-  const mg_status_t written = mg_report_write_files(r);
-  if (written >= MG_ERR_DEVICE) return written;
-  const mg_status_t dumped =
-      mg_dump_run(h, r->result, r->command_line, r->threads, r->input->checksum, &dump);
-  if (out && dumped <= MG_ERR_INTERRUPTED) mg_report_print_dump(out, r->params, &dump);
-  if (out && dumped < MG_ERR_DEVICE) mg_report_print_fom(out, r);
-  return mg_status_worst(dumped, written);
+  MG_IF_FILES(status = mg_report_write_all(r, h));
+  if (out && status < MG_ERR_DEVICE) mg_report_print_fom(out, r);
+  return status;
 }

@@ -4,16 +4,38 @@
 #include "base/log.h"
 #include "git_version.h"
 #include "io/report/report.h"
+#include "wings.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+static int stdout_error; /* of the first failed flush */
+
+int mg_report_flush(FILE *out) {
+  if (fflush(out) != 0 && out == stdout && stdout_error == 0) stdout_error = errno;
+  return stdout_error;
+}
+
+mg_status_t mg_report_check_stdout(void) {
+  mg_report_flush(stdout);
+  if (stdout_error == 0 && !ferror(stdout)) return MG_OK;
+  return mg_error(MG_ERR_IO, "stdout cannot be written: %s",
+                  stdout_error != 0 ? strerror(stdout_error) : "an earlier write failed");
+}
+
+FILE *mg_report_text(const mg_params_t *params) {
+  if (!mg_comm_is_root() || params->verbosity < 0) return NULL;
+  return mg_report_is_stdout(params->json) || mg_report_is_stdout(params->csv) ? stderr : stdout;
+}
 
 static void print_version(FILE *out) {
   fprintf(out, "%s%s%s\n", PACKAGE_STRING, MG_BUILD_GIT[0] ? ", commit " : "", MG_BUILD_GIT);
   fprintf(out, "compiler  %s\nflags     %s\n", MG_BUILD_CC, MG_BUILD_CFLAGS);
   fprintf(out, "MPI       %s\nOpenMP    %s\n", MG_BUILD_MPI, MG_BUILD_OPENMP);
   fprintf(out, "CUDA      %s\nNCCL      %s\n", MG_BUILD_CUDA, MG_BUILD_NCCL);
-  fprintf(out, "jansson   %s\nHDF5      %s\n", MG_BUILD_JANSSON, MG_BUILD_HDF5);
+  fprintf(out, "jansson   %s\nHDF5      %s\nwings     %s\n", MG_BUILD_JANSSON, MG_BUILD_HDF5,
+          MG_BUILD_WINGS);
 }
 
 static void print_levels(FILE *out, const mg_report_t *r) {
@@ -25,52 +47,6 @@ static void print_levels(FILE *out, const mg_report_t *r) {
             mg_report_box(&level->layout).text, level->layout.n_ranks, mg_place_name(level->place),
             r->lambda_max[l], mg_bytes((double)r->level_bytes[l]).text);
   }
-}
-
-/* The chosen cutoff, and the fastest alternative. */
-static void print_gpu_cutoff(FILE *out, const mg_gpu_cutoff_t *c) {
-  if (c->n_rows < 2) return;
-  const mg_gpu_cutoff_row_t *best = &c->row[c->best], *next = NULL;
-  for (int r = 0; r < c->n_rows; r++)
-    if (r != c->best && (!next || c->row[r].seconds < next->seconds)) next = &c->row[r];
-  fprintf(out,
-          "  gpu cutoff --cpu-below=%" PRId64
-          ": %d^3 solve in %.3f ms, next best %.3f ms with --cpu-below=%" PRId64
-          "; measured in %.2f s\n",
-          best->cpu_below, c->n, 1e3 * best->seconds, 1e3 * next->seconds, next->cpu_below,
-          c->seconds);
-}
-
-static void print_agglomeration_row(FILE *out, const mg_agglomeration_row_t *row) {
-  fprintf(out, "%.3f ms with %" PRId64 " (finest level on %" PRId64 " rank%s)", 1e3 * row->seconds,
-          row->below, row->ranks, row->ranks == 1 ? "" : "s");
-}
-
-/* The chosen agglomeration, and the others. */
-static void print_agglomeration(FILE *out, const mg_agglomeration_t *a) {
-  if (a->n_rows < 2) return;
-  fprintf(out, "  agglomeration --agglomerate-below=%" PRId64 ": %s solve in ",
-          a->row[a->best].below, mg_grid(a->n).text);
-  print_agglomeration_row(out, &a->row[a->best]);
-  for (int r = 0; r < a->n_rows; r++) {
-    if (r == a->best) continue;
-    fprintf(out, ", ");
-    print_agglomeration_row(out, &a->row[r]);
-  }
-  fprintf(out, "; measured in %.2f s\n", a->seconds);
-}
-
-/* The size of the strips in which CPUs pass through a level. */
-static void print_strips(FILE *out, const mg_strip_size_t *s) {
-  if (s->source == MG_STRIPS_NONE) return;
-  fprintf(out, "  strips    %s per thread, ", mg_bytes((double)s->bytes).text);
-  if (s->n > 0)
-    fprintf(out, "chosen from %d sizes up to %s; measured in %.3f s\n", s->n,
-            mg_bytes((double)s->size[s->n - 1]).text, s->seconds);
-  else
-    fprintf(out, "%s\n",
-            s->source == MG_STRIPS_CACHE ? "half of the last-level cache's share"
-                                         : mg_strips_name(s->source));
 }
 
 static double bytes_in_all(const mg_report_t *r) {
@@ -88,41 +64,11 @@ static const char *first_and_next_cycles(const mg_params_t *p) {
   return f ? "F, then CG with a V-cycle as preconditioner" : "CG with a V-cycle as preconditioner";
 }
 
-/* The origin of a field; `source` is its file's. */
-static void print_field(FILE *out, const mg_params_t *params, const mg_input_t *input,
-                        const char *name, mg_input_field_t field, mg_input_source_t source) {
-  const char *origin = mg_input_origin(params, input, field);
-  if (origin[0] == '\0') return;
-  fprintf(out, "%s%s ", field == MG_INPUT_BETA ? "  problem   " : ", ", name);
-  if (strcmp(origin, "file") == 0)
-    fprintf(out, "from %s (%s)", source.path,
-            mg_input_has_checksums(input, &source) ? "checksums verified" : "no checksums");
-  else
-    fprintf(out, "%s", origin);
-}
-
-/* What a file holds that the other one replaces. */
-static void print_unused(FILE *out, const mg_input_t *input, mg_input_source_t source) {
-  const unsigned bits = input->unused[source.from == MG_INPUT_F];
-  if (bits == 0) return;
-  fprintf(out, "            (not used:");
-  for (int field = 0; field < MG_N_INPUTS; field++)
-    if (bits & 1u << field) fprintf(out, " %s", mg_input_names[field]);
-  fprintf(out, "%s of %s)\n", bits & MG_INPUT_BOUNDARY ? " /boundary" : "", source.path);
-}
-
 void mg_report_print_problem(FILE *out, const mg_params_t *params, const mg_input_t *input) {
-  const mg_input_source_t coefficients = mg_input_coefficients(params), rhs = mg_input_rhs(params);
-  print_field(out, params, input, "beta", MG_INPUT_BETA, coefficients);
-  print_field(out, params, input, "f", MG_INPUT_F, rhs);
-  print_field(out, params, input, "alpha", MG_INPUT_ALPHA, coefficients);
-  for (int d = 0; d < 3; d++)
-    for (int side = 0; side < 2; side++)
-      if (params->side[d][side].varies)
-        fprintf(out, ", %s from %s", mg_input_wall_path(d, side), rhs.path);
-  fprintf(out, "\n");
-  print_unused(out, input, coefficients);
-  print_unused(out, input, rhs);
+  MG_IF_FILES(mg_report_print_input(out, params, input); return );
+  (void)input;
+  fprintf(out, "  problem   beta built-in, f built-in%s\n",
+          params->equation == MG_EQUATION_HELMHOLTZ ? ", alpha constant 1" : "");
 }
 
 /* Cycles do not know where beta jumps. From this ratio on they take many (docs/own-problem.md). */
@@ -187,9 +133,7 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
   fprintf(out, "  memory    %s on the fullest rank, %.1f bytes per cell in total; %s\n",
           mg_bytes((double)r->bytes_per_rank_max).text, bytes_in_all(r) / cells,
           mg_report_memory(p, r->plan));
-  print_gpu_cutoff(out, &r->placement->gpu_cutoff);
-  print_agglomeration(out, &r->placement->agglomeration);
-  print_strips(out, &r->placement->strips);
+  MG_IF_CHOICES(mg_report_print_choices(out, r->placement));
   print_levels(out, r);
   fprintf(out, "\n  set-up took %.3f s\n", r->result->seconds_setup);
   mg_report_flush(out);
@@ -338,7 +282,7 @@ void mg_report_print_results(FILE *out, const mg_report_t *r) {
   if (mg_report_has_breakdown(r) && r->ranks > 1) print_messages(out, r);
   if (mg_report_has_breakdown(r)) print_shares(out, r);
   print_performance(out, r);
-  mg_report_print_energy(out, result);
+  MG_IF_ENERGY(mg_report_print_energy(out, result));
   fprintf(out, "\n");
   if (!isnan(result->error)) fprintf(out, "error %.15e\n", result->error);
   if (!isnan(result->order)) fprintf(out, "order %.3f\n", result->order);
@@ -350,16 +294,6 @@ void mg_report_print_results(FILE *out, const mg_report_t *r) {
     fprintf(out, "VERIFICATION: PASSED\n");
   else
     fprintf(out, "VERIFICATION: FAILED (%s)\n", result->why);
-  mg_report_flush(out);
-}
-
-void mg_report_print_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *d) {
-  char more[32] = "";
-  if (d->n_files == 0) return;
-  if (d->n_files > 1) snprintf(more, sizeof more, " and %d more", d->n_files - 1);
-  fprintf(out, "\ndump  %s%s: %s in %.3f s (%.2f GB/s), read back in %.3f s\n", params->dump, more,
-          mg_bytes((double)d->bytes).text, d->seconds_write,
-          1e-9 * (double)d->bytes / d->seconds_write, d->seconds_check);
   mg_report_flush(out);
 }
 

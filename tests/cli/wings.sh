@@ -1,0 +1,39 @@
+# shellcheck shell=bash disable=SC2154
+# cli: --version names the wings that the program was built without, options that need one of them are refused by name,
+# and what turns them off needs none. Runs in every build: scripts/check.sh builds the core alone.
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+cpu_only
+
+exits 0 solo "$HPGMG_FV" --version
+absent=$(sed -n 's/^wings *without //p' "$dir/out")
+grep -qE '^wings +(all|without [a-z, ]+)$' "$dir/out" || complain "--version: $(grep '^wings' "$dir/out")"
+
+# needs WING OPTION...: OPTION is refused by name if the program lacks WING, and only then.
+needs() {
+  local wing=$1
+  shift
+  checks=$((checks + 1))
+  case ", $absent," in
+  *", $wing,"*)
+    expect 2 "${1%%=*} needs the wing '$wing', which this program was built without" 1 4 1 "$@"
+    ;;
+  *)
+    solo "$HPGMG_FV" --print-config 4 1 "$@" >"$dir/out" 2>"$dir/err" || true
+    if grep -q 'needs the wing' "$dir/err"; then complain "$*: $(cat "$dir/err")"; fi
+    ;;
+  esac
+}
+for option in coefficients rhs restart input json csv dump; do
+  needs files "--$option=$dir/x"
+done
+needs energy --energy
+needs mixed --precision=mixed
+needs fused --steps-per-pass=2
+needs choices --strip-bytes=65536
+case ", $absent," in
+*', health,'*) expect 2 "--health needs the wing 'health'" 1 --health ;;
+esac
+
+# What turns a wing off needs none.
+ok 1 4 8 --verify-only --energy=no --precision=double --steps-per-pass=1 --strip-bytes=auto --cpu-below=0
+finish
