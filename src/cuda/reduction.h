@@ -8,6 +8,10 @@
  *  `sum`. */
 mg_status_t mg_cuda_sum_begin(void);
 mg_status_t mg_cuda_sum_end(mg_sum_t *sum);
+/** Replace the sum on the device by what must be added to n cells, so that their mean is `mean`. */
+void mg_cuda_find_shift(double mean, double n);
+/** Add the sums of bricks of u^3 cells to it (simple.cu). */
+mg_status_t mg_cuda_add_bricks(const mg_patch_t &p, mg_vector_t x, mg_vector_t y, int u);
 
 /* Maxima of non-negative values: their bits compare as integers, and NaN is above all of them. */
 

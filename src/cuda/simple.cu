@@ -8,8 +8,8 @@
  * tests' reference for the tuned kernels.
  *
  * Memory, streams, copies and set-up are those of the tuned backend: runtime/device.cu,
- * steps/copy.cu, steps/setup.cu. So are transfers that have no tuned form: steps/restrict.cu, and
- * steps/interpolate.cu between levels of any sizes. */
+ * steps/copy.cu, steps/problem.cu, steps/setup.cu. So are transfers that have no tuned form:
+ * steps/restrict.cu, and steps/interpolate.cu between levels of any sizes. */
 #include "cuda/reduction.h"
 #include "cuda/runtime/peer_link.h"
 
@@ -245,14 +245,15 @@ static __global__ void dot_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y, in
   mg_sum_add_atomic(sum, total);
 }
 
+mg_status_t mg_cuda_add_bricks(const mg_patch_t &p, mg_vector_t x, mg_vector_t y, int u) {
+  const int bricks[3] = {p.n[0] / u, p.n[1] / u, p.n[2] / u};
+  return launch("dot", bricks, dot_kernel, p, x, y, u, mg_cuda.reduction);
+}
+
 static mg_status_t dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum) {
-  const int u = mg_brick_width(v);
   MG_TRY(mg_cuda_sum_begin());
-  for (int q = 0; q < v->n_patches; q++) {
-    const mg_patch_t &p = v->patch[q];
-    const int bricks[3] = {p.n[0] / u, p.n[1] / u, p.n[2] / u};
-    MG_TRY(launch("dot", bricks, dot_kernel, p, x, y, u, mg_cuda.reduction));
-  }
+  for (int q = 0; q < v->n_patches; q++)
+    MG_TRY(mg_cuda_add_bricks(v->patch[q], x, y, mg_brick_width(v)));
   return mg_cuda_sum_end(sum);
 }
 
@@ -262,11 +263,13 @@ extern "C" const mg_backend_t mg_backend_cuda_simple = {
     .alloc = mg_cuda_alloc,
     .release = mg_cuda_release,
     .clear = mg_cuda_clear,
+#ifndef MG_FLOAT
     .set_problem = mg_cuda_set_problem,
     .set_wall = mg_cuda_set_wall,
     .prepare_factors = mg_cuda_prepare_factors,
     .release_factors = mg_cuda_release_factors,
     .multiply_axes = mg_cuda_multiply_axes,
+#endif
     .restrict_faces = mg_cuda_restrict_faces,
     .extend_faces = mg_cuda_extend_faces,
     .set_diagonal = mg_cuda_set_diagonal,

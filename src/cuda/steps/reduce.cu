@@ -39,6 +39,18 @@ mg_status_t mg_cuda_sum_end(mg_sum_t *sum) {
     sum->digit[d] += (int64_t)mg_cuda.reduction_host[d];
   return MG_OK;
 }
+
+/* Replace a sum by what must be added to n cells, so that their mean is `mean`. */
+static __global__ void find_shift(unsigned long long *sum, double mean, double n) {
+  mg_sum_t s;
+  for (int d = 0; d < MG_SUM_LIMBS; d++)
+    s.digit[d] = (int64_t)sum[d];
+  *(double *)sum = mean - mg_sum_value(&s) / n;
+}
+
+void mg_cuda_find_shift(double mean, double n) {
+  find_shift<<<1, 1, 0, mg_cuda.stream>>>(mg_cuda.reduction, mean, n);
+}
 #endif
 
 /** Whether cells can be loaded in pairs. In a level's own arrays this holds if rows are even. */
@@ -62,12 +74,12 @@ mg_status_t mg_cuda_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, d
   return mg_cuda_max_end(norm);
 }
 
-static void launch_dot_of_bricks(const mg_patch_t &p, mg_vector_t x, mg_vector_t y, int u) {
-  const int64_t bricks = (int64_t)(p.n[0] / u) * (p.n[1] / u) * (p.n[2] / u);
-  const int threads = mg_dot_threads(bricks * u, mg_cuda.sms), per_block = threads / u;
-  const auto kernel = u == 8 ? mg_dot_kernel<MG_DOT_PLANES> : mg_dot_kernel<0>;
-  kernel<<<(unsigned)((bricks + per_block - 1) / per_block), threads, 0, mg_cuda.stream>>>(
-      p, x, y, u, mg_cuda.reduction);
+static void launch_dot_of_bricks(const mg_patch_t &p, mg_vector_t x, mg_vector_t y) {
+  const int64_t lanes = (int64_t)p.n[0] * p.n[1] * p.n[2] / (8 * 8);
+  const int threads = mg_dot_threads(lanes, mg_cuda.sms);
+  mg_dot_kernel<MG_DOT_PLANES>
+      <<<(unsigned)((lanes + threads - 1) / threads), threads, 0, mg_cuda.stream>>>(
+          p, x, y, mg_cuda.reduction);
 }
 
 static void launch_dot_of_cells(const mg_patch_t &p, mg_vector_t x, mg_vector_t y) {
@@ -83,8 +95,10 @@ static mg_status_t launch_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y) 
   for (int q = 0; q < v->n_patches; q++) {
     if (u == 1)
       launch_dot_of_cells(v->patch[q], x, y);
+    else if (u == 8)
+      launch_dot_of_bricks(v->patch[q], x, y);
     else
-      launch_dot_of_bricks(v->patch[q], x, y, u);
+      MG_TRY(mg_cuda_add_bricks(v->patch[q], x, y, u));
     MG_CUDA_LAUNCHED("dot");
   }
   return MG_OK;
@@ -95,19 +109,10 @@ mg_status_t mg_cuda_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum
   return mg_cuda_sum_end(sum);
 }
 
-/* Replace a sum by what must be added to n cells, so that their mean is `mean`. */
-static __global__ void find_shift(unsigned long long *sum, double mean, double n) {
-  mg_sum_t s;
-  for (int d = 0; d < MG_SUM_LIMBS; d++)
-    s.digit[d] = (int64_t)sum[d];
-  *(double *)sum = mean - mg_sum_value(&s) / n;
-}
-
 mg_status_t mg_cuda_set_mean(const mg_view_t *v, mg_vector_t x, mg_vector_t weight,
                              mg_vector_t scale, double mean) {
   MG_TRY(launch_dot(v, x, weight));
-  find_shift<<<1, 1, 0, mg_cuda.stream>>>(mg_cuda.reduction, mean,
-                                          (double)v->n[0] * v->n[1] * v->n[2]);
+  mg_cuda_find_shift(mean, (double)v->n[0] * v->n[1] * v->n[2]);
   MG_CUDA_LAUNCHED("find_shift");
   return mg_cuda_add_times(v, x, (const double *)mg_cuda.reduction, scale);
 }

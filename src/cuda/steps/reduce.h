@@ -91,24 +91,12 @@ inline int mg_dot_threads(int64_t lanes, int processors) {
   return threads;
 }
 
-/* Sums of x y, or of x: b is null, and stands for ones, with which products are exact. */
-
-/** Sum over a lane of a brick of u^3: one cell per row, row by row, plane by plane. */
-static __device__ __forceinline__ double mg_lane_sum(const mg_patch_t &p, const mg_real_t *a,
-                                                     const mg_real_t *b, int u) {
-  double s = 0.0;
-  for (int k = 0; k < u; k++)
-    for (int j = 0; j < u; j++) {
-      const ptrdiff_t at = j * p.jstride + k * p.kstride;
-      s = fma((double)a[at], b ? (double)b[at] : 1.0, s);
-    }
-  return s;
-}
-
-/** mg_lane_sum for bricks of 8^3, loading `planes` planes before adding the first cell. */
+/** Sum of a b, or of a if b is null, over a lane of a brick of 8^3: one cell per row, row by row,
+ *  plane by plane. Products with 1 are exact. Loads `planes` planes before adding the first cell.
+ */
 template <int planes>
-static __device__ __forceinline__ double mg_lane_sum_of_8(const mg_patch_t &p, const mg_real_t *a,
-                                                          const mg_real_t *b) {
+static __device__ __forceinline__ double mg_lane_sum(const mg_patch_t &p, const mg_real_t *a,
+                                                     const mg_real_t *b) {
   double s = 0.0;
   for (int k = 0; k < 8; k += planes) {
     mg_real_t x[planes][8], y[planes][8];
@@ -129,48 +117,31 @@ static __device__ __forceinline__ double mg_lane_sum_of_8(const mg_patch_t &p, c
   return s;
 }
 
-/** Sum bricks of u^3 cells with u threads each: lane i sums cell i of every row, then the lanes
- *  are added in order. Blocks have at most 256 threads, a multiple of 32.
- *  @tparam planes  planes of an 8^3 brick that are loaded first, with lanes added by shuffles; 0
- *                  for bricks of any width
- *  @param y    < 0: ones
- *  @param any  u if planes is 0 */
+/** Sum bricks of 8^3 cells with 8 threads each: lane i sums cell i of every row, then the lanes are
+ *  added in order. Blocks have at most 256 threads, a multiple of 32.
+ *  @tparam planes  that are loaded first
+ *  @param y  < 0: ones */
 template <int planes>
 static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(8 >> planes, 256))
-    mg_dot_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y, int any, unsigned long long *sum) {
-  const int u = planes > 0 ? 8 : any;
+    mg_dot_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y, unsigned long long *sum) {
   __shared__ unsigned long long digit[MG_SUM_LIMBS];
-  __shared__ double lane_sum[planes > 0 ? 1 : 256];
   for (int d = (int)threadIdx.x; d < MG_SUM_LIMBS; d += (int)blockDim.x)
     digit[d] = 0;
   __syncthreads();
-  const int per_block = (int)blockDim.x / u, lane = (int)threadIdx.x % u,
-            local = (int)threadIdx.x / u;
-  const int64_t brick = (int64_t)blockIdx.x * per_block + local;
-  const int64_t ni = p.n[0] / u, nj = p.n[1] / u, nk = p.n[2] / u;
-  const bool mine = local < per_block && brick < ni * nj * nk;
+  const int lane = (int)threadIdx.x % 8;
+  const int64_t brick = (int64_t)blockIdx.x * (blockDim.x / 8) + threadIdx.x / 8;
+  const int64_t ni = p.n[0] / 8, nj = p.n[1] / 8, nk = p.n[2] / 8;
+  const bool mine = brick < ni * nj * nk;
   double s = 0.0;
   if (mine) {
-    const int64_t bi = brick % ni * u, bj = brick / ni % nj * u, bk = brick / ni / nj * u;
-    const mg_real_t *a = mg_cell(&p, x, bi + lane, bj, bk);
-    const mg_real_t *b = y < 0 ? nullptr : mg_cell(&p, y, bi + lane, bj, bk);
-    if constexpr (planes > 0)
-      s = mg_lane_sum_of_8<planes>(p, a, b);
-    else
-      s = mg_lane_sum(p, a, b, u);
+    const int64_t bi = brick % ni * 8, bj = brick / ni % nj * 8, bk = brick / ni / nj * 8;
+    s = mg_lane_sum<planes>(p, mg_cell(&p, x, bi + lane, bj, bk),
+                            y < 0 ? nullptr : mg_cell(&p, y, bi + lane, bj, bk));
   }
   double all = s;
-  if (planes > 0) {
 #pragma unroll
-    for (int i = 1; i < 8; i++)
-      all += __shfl_down_sync(0xffffffffu, s, i);
-  } else {
-    lane_sum[threadIdx.x] = s;
-    __syncthreads();
-    if (mine && lane == 0)
-      for (int i = 1; i < u; i++)
-        all += lane_sum[threadIdx.x + i];
-  }
+  for (int i = 1; i < 8; i++)
+    all += __shfl_down_sync(0xffffffffu, s, i);
   if (mine && lane == 0) mg_sum_add_atomic(digit, all);
   __syncthreads();
   for (int d = (int)threadIdx.x; d < MG_SUM_LIMBS; d += (int)blockDim.x)
