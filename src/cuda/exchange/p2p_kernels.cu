@@ -66,21 +66,17 @@ static __device__ __forceinline__ void wait_until(F arrived, int rank, const lim
   }
 }
 
-/* Barrier for the threads of one tile. A block works on TILES tiles, one per row of threads. */
-template <int TILES> static __device__ __forceinline__ void sync_tile(void) {
-  if (TILES == 1)
-    __syncthreads();
-  else
-    mg_barrier<MG_TILE_THREADS>((int)threadIdx.y);
+/* Barrier for the threads of one tile. A block works on one tile per row of threads. */
+static __device__ __forceinline__ void sync_tile(void) {
+  mg_barrier<MG_TILE_THREADS>((int)threadIdx.y);
 }
 
 /* Wait until the tile's watched counter reaches `target`; one thread of the tile polls. */
-template <int TILES>
 static __device__ __forceinline__ void wait_for_counter(const mg_p2p_tile_t &s, mg_counter_t target,
                                                         const limit_t &limit) {
   if (threadIdx.x == 0)
     wait_until([&] { return mg_system_acquire(s.wait_for) >= target; }, s.rank, limit);
-  sync_tile<TILES>();
+  sync_tile();
 }
 
 /* A word has two halves, each written atomically. A float travels as a double. The slot's last
@@ -139,10 +135,9 @@ static __device__ __forceinline__ char *slot_of(const mg_p2p_tile_t &s, mg_count
 }
 
 /* Finish the tile of a message: its reads and writes are ordered before the counter. */
-template <int TILES>
 static __device__ __forceinline__ void finish_tile(mg_p2p_tile_t *own, const mg_p2p_tile_t &s,
                                                    mg_counter_t done) {
-  sync_tile<TILES>();
+  sync_tile();
   if (threadIdx.x != 0) return;
   own->done = done + 1;
   if (!s.signal) return;
@@ -150,7 +145,6 @@ static __device__ __forceinline__ void finish_tile(mg_p2p_tile_t *own, const mg_
   *(volatile mg_counter_t *)s.signal = done + 1;
 }
 
-template <int TILES>
 static __device__ void send_tile(mg_p2p_tile_t *own, const vectors_t &vectors,
                                  const limit_t &limit) {
   const mg_p2p_tile_t s = *own;
@@ -159,17 +153,15 @@ static __device__ void send_tile(mg_p2p_tile_t *own, const vectors_t &vectors,
     const mg_counter_t done = s.done + (unsigned)v;
     char *const slot = slot_of(s, done);
     mg_real_t *const from = s.cells.at + pick(vectors.from, v) * s.cells.vector;
-    if (s.wait_for && done >= MG_P2P_SLOTS)
-      wait_for_counter<TILES>(s, done - (MG_P2P_SLOTS - 1), limit);
+    if (s.wait_for && done >= MG_P2P_SLOTS) wait_for_counter(s, done - (MG_P2P_SLOTS - 1), limit);
     if (!s.words)
       copy_values<true>(s, (mg_real_t *)slot, from);
     else if ((int)threadIdx.x < s.tile.cells)
       store_word(slot + MG_WORD_BYTES * threadIdx.x, from[offset_of(s, threadIdx.x)], done + 1);
-    finish_tile<TILES>(own, s, done);
+    finish_tile(own, s, done);
   }
 }
 
-template <int TILES>
 static __device__ void receive_tile(mg_p2p_tile_t *own, const vectors_t &vectors,
                                     const limit_t &limit) {
   const mg_p2p_tile_t s = *own;
@@ -178,13 +170,13 @@ static __device__ void receive_tile(mg_p2p_tile_t *own, const vectors_t &vectors
     const mg_counter_t done = s.done + (unsigned)v;
     char *const slot = slot_of(s, done);
     mg_real_t *const to = s.cells.at + pick(vectors.to, v) * s.cells.vector;
-    if (s.wait_for) wait_for_counter<TILES>(s, done + 1, limit);
+    if (s.wait_for) wait_for_counter(s, done + 1, limit);
     if (!s.words)
       copy_values<false>(s, (mg_real_t *)slot, to);
     else if ((int)threadIdx.x < s.tile.cells)
       to[offset_of(s, threadIdx.x)] =
           (mg_real_t)wait_for_word(slot + MG_WORD_BYTES * threadIdx.x, done + 1, s.rank, limit);
-    finish_tile<TILES>(own, s, done);
+    finish_tile(own, s, done);
   }
 }
 
@@ -195,8 +187,7 @@ static __device__ void copy_tile(const mg_copy_tiles_t &list, int index, const v
     mg_tile_copy(t, list.copy[t.copy], pick(vectors.from, v), pick(vectors.to, v));
 }
 
-template <int TILES>
-static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
+static __global__ void __launch_bounds__(MG_TILE_THREADS *CONCURRENT_TILES)
     p2p_exchange_kernel(mg_cuda_p2p_t p2p, vectors_t vectors, limit_t limit) {
   const int first = (int)(blockIdx.x * blockDim.y + threadIdx.y),
             step = (int)(gridDim.x * blockDim.y);
@@ -206,29 +197,29 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
     mg_prefetch(&p2p.in.tiles[first]);
   if (vectors.send) {
     for (int t = first; t < p2p.out.n; t += step)
-      send_tile<TILES>(&p2p.out.tiles[t], vectors, limit);
+      send_tile(&p2p.out.tiles[t], vectors, limit);
     for (int t = first; t < p2p.local.n_tiles; t += step)
       copy_tile(p2p.local, t, vectors);
   }
   if (vectors.receive)
     for (int t = first; t < p2p.in.n; t += step)
-      receive_tile<TILES>(&p2p.in.tiles[t], vectors, limit);
+      receive_tile(&p2p.in.tiles[t], vectors, limit);
 }
 
 /* All blocks of all ranks on the GPU must be resident, together with the kernels that precede
  * another rank's exchange. A block of the fused sweeps or the coarse cycle needs a whole SM, and
  * a single exchange block on that SM excludes it. So ranks that share a GPU leave one SM free. */
-template <int TILES> static mg_status_t find_max_blocks(int sharers, int *max_blocks) {
+static mg_status_t find_max_blocks(int sharers, int tiles, int *max_blocks) {
   int per_sm;
-  MG_TRY(mg_cuda_blocks_per_sm((const void *)p2p_exchange_kernel<TILES>, MG_TILE_THREADS * TILES, 0,
+  MG_TRY(mg_cuda_blocks_per_sm((const void *)p2p_exchange_kernel, MG_TILE_THREADS * tiles, 0,
                                &per_sm));
   *max_blocks = sharers > 1 ? std::max(1, (mg_cuda.sms - 1) / sharers) : mg_cuda.sms * per_sm;
   return MG_OK;
 }
 
 mg_status_t mg_p2p_max_blocks(int sharers, int *max_blocks, int *max_blocks_concurrent) {
-  MG_TRY(find_max_blocks<1>(sharers, max_blocks));
-  MG_TRY(find_max_blocks<CONCURRENT_TILES>(sharers, max_blocks_concurrent));
+  MG_TRY(find_max_blocks(sharers, 1, max_blocks));
+  MG_TRY(find_max_blocks(sharers, CONCURRENT_TILES, max_blocks_concurrent));
   /* An SM can hold one such block. Six ranks on an H200 get fewer SMs each than this limit. */
   *max_blocks_concurrent = std::min(*max_blocks_concurrent, (int)MG_SMS_FOR_MESSAGES);
   return MG_OK;
@@ -251,17 +242,12 @@ static mg_status_t launch(const mg_cuda_p2p_t *m, const mg_vector_t *src, const 
     MG_TRY(mg_slot_of(m->dst, dst[v], &vectors.to[v]));
   }
   const limit_t limit = {mg_cuda.timed_out, (unsigned long long)(1e9 * mg_cuda_timeout_s)};
-  if (beside || mg_cuda.stream == mg_cuda.streams[1]) {
-    const int blocks =
-        std::min(m->max_blocks_concurrent, (tiles + CONCURRENT_TILES - 1) / CONCURRENT_TILES);
-    p2p_exchange_kernel<CONCURRENT_TILES>
-        <<<(unsigned)blocks, dim3(MG_TILE_THREADS, CONCURRENT_TILES), 0, mg_cuda.stream>>>(
-            *m, vectors, limit);
-  } else {
-    const int blocks = std::min(tiles, m->max_blocks);
-    p2p_exchange_kernel<1>
-        <<<(unsigned)blocks, MG_TILE_THREADS, 0, mg_cuda.stream>>>(*m, vectors, limit);
-  }
+  const bool concurrent = beside || mg_cuda.stream == mg_cuda.streams[1];
+  const int per_block = concurrent ? (int)CONCURRENT_TILES : 1,
+            blocks = std::min(concurrent ? m->max_blocks_concurrent : m->max_blocks,
+                              (tiles + per_block - 1) / per_block);
+  p2p_exchange_kernel<<<(unsigned)blocks, dim3(MG_TILE_THREADS, (unsigned)per_block), 0,
+                        mg_cuda.stream>>>(*m, vectors, limit);
   MG_CUDA_LAUNCHED("p2p_exchange");
   if (beside) mg_cuda.exchange_beside = mg_cuda_may_launch_next_dependent();
   return MG_OK;
