@@ -8,11 +8,13 @@ extern "C" const mg_backend_t mg_backend_cuda = {
     .alloc = mg_cuda_alloc,
     .release = mg_cuda_release,
     .clear = mg_cuda_clear,
+#ifndef MG_FLOAT
     .set_problem = mg_cuda_set_problem,
     .set_wall = mg_cuda_set_wall,
     .prepare_factors = mg_cuda_prepare_factors,
     .release_factors = mg_cuda_release_factors,
     .multiply_axes = mg_cuda_multiply_axes,
+#endif
     .restrict_faces = mg_cuda_restrict_faces,
     .extend_faces = mg_cuda_extend_faces,
     .set_diagonal = mg_cuda_set_diagonal,
