@@ -108,38 +108,29 @@ mg_interpolate_cell(const mg_patch_t &coarse, mg_vector_t src, const mg_patch_t 
   mg_interpolate_children<kind>(value, fine, dst, add, i, j, k);
 }
 
+/** Replace the neighbors of x1 that are outside a wall. */
+static __device__ __forceinline__ void mg_fold_line(mg_real_t &x0, mg_real_t x1, mg_real_t &x2,
+                                                    bool low, bool high, int order) {
+  const mg_real_t under = mg_ghost(MG_WALL_DIRICHLET, order, x1, x2),
+                  over = mg_ghost(MG_WALL_DIRICHLET, order, x1, x0);
+  if (low) x0 = under;
+  if (high) x2 = over;
+}
+
 /** Evaluate ghosts outside Dirichlet walls from the cells of the window, in i, then j, then k. A
  *  choice between kinds of walls would add a fifth to the instructions and spill registers. */
 static __device__ __forceinline__ void mg_fold_walls(mg_neighborhood_t *w, const bool low[3],
                                                      const bool high[3], int order) {
 #pragma unroll
-  for (int a = 0; a < 3; a++)
+  for (int d = 0; d < 3; d++)
 #pragma unroll
-    for (int b = 0; b < 3; b++) {
-      mg_real_t *row = w->x[a][b];
-      const mg_real_t under = mg_ghost(MG_WALL_DIRICHLET, order, row[1], row[2]),
-                      over = mg_ghost(MG_WALL_DIRICHLET, order, row[1], row[0]);
-      if (low[0]) row[0] = under;
-      if (high[0]) row[2] = over;
-    }
+    for (int a = 0; a < 3; a++)
 #pragma unroll
-  for (int a = 0; a < 3; a++)
-#pragma unroll
-    for (int i = 0; i < 3; i++) {
-      const mg_real_t under = mg_ghost(MG_WALL_DIRICHLET, order, w->x[a][1][i], w->x[a][2][i]),
-                      over = mg_ghost(MG_WALL_DIRICHLET, order, w->x[a][1][i], w->x[a][0][i]);
-      if (low[1]) w->x[a][0][i] = under;
-      if (high[1]) w->x[a][2][i] = over;
-    }
-#pragma unroll
-  for (int j = 0; j < 3; j++)
-#pragma unroll
-    for (int i = 0; i < 3; i++) {
-      const mg_real_t under = mg_ghost(MG_WALL_DIRICHLET, order, w->x[1][j][i], w->x[2][j][i]),
-                      over = mg_ghost(MG_WALL_DIRICHLET, order, w->x[1][j][i], w->x[0][j][i]);
-      if (low[2]) w->x[0][j][i] = under;
-      if (high[2]) w->x[2][j][i] = over;
-    }
+      for (int b = 0; b < 3; b++) {
+        mg_real_t *const x = d == 0 ? &w->x[a][b][0] : d == 1 ? &w->x[a][0][b] : &w->x[0][a][b];
+        const int in = d == 0 ? 1 : d == 1 ? 3 : 9;
+        mg_fold_line(x[0], x[in], x[2 * in], low[d], high[d], order);
+      }
 }
 
 /** Call use(value), where value(di, dj, dk) is the value at that offset from coarse cell (i, j, k).
