@@ -321,9 +321,10 @@ mg_status_t mg_cuda_fv4_open(void) {
 }
 
 /* A wall formula needs 4 cells within one tile and its halo, and planes within a ring. At 32^3
- * fv4/small.cu is faster, at 64^3 slower: F-cycles reach 0.247 and 0.220 GDOF/s there. */
+ * fv4/small.cu is faster, at 64^3 slower: F-cycles reach 0.247 and 0.220 GDOF/s there. With 132
+ * SMs, the limit is 64 x 64 x 32: 64 blocks of four planes. */
 bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l) {
-  const int64_t min_cells = 1 << 17;
+  const int64_t min_cells = (int64_t)992 * mg_cuda.sms;
   const int32_t *n = l->p.n;
   return blocks_per_sm > 0 && l->order == 4 && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 4 == 0 &&
          (int64_t)n[0] * n[1] * n[2] >= min_cells;
