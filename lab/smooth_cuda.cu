@@ -113,7 +113,7 @@ struct solver_t {
 mg_status_t enqueue_solver(void *arg, cudaStream_t) {
   const solver_t *s = (const solver_t *)arg;
   const mg_sweep_t sweep = {&s->step, 1, MG_U, MG_TMP, MG_TMP, MG_NO_VECTOR};
-  return mg_cuda_smooth(&s->d->view, &sweep, MG_REGION_ALL);
+  return mg_backend_cuda.smooth(&s->d->view, &sweep, MG_REGION_ALL);
 }
 
 /* Variants of a step, then the solver's kernel. */

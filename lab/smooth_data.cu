@@ -134,7 +134,7 @@ mg_status_t smooth_data_t::expect(mg_operator_t op, const mg_step_t *steps, int 
     const mg_vector_t to =
         in_place || (n - s) % 2 ? MG_PREVIOUS : MG_TMP; /* the last step writes `want` */
     const mg_sweep_t sweep = {&steps[s], 1, from, to, to, MG_NO_VECTOR};
-    MG_TRY(mg_cuda_smooth(&view, &sweep, MG_REGION_ALL));
+    MG_TRY(mg_backend_cuda.smooth(&view, &sweep, MG_REGION_ALL));
     from = to;
   }
   MG_CUDA_TRY(cudaDeviceSynchronize());

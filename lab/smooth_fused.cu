@@ -23,7 +23,7 @@ mg_status_t enqueue_single(void *arg, cudaStream_t) {
   const smooth_data_t *d = (const smooth_data_t *)arg;
   const mg_sweep_t sweep = {&steps[0], 1,      steps[0].colored ? MG_TMP : MG_U,
                             MG_TMP,    MG_TMP, MG_NO_VECTOR};
-  return mg_cuda_smooth(&d->view, &sweep, MG_REGION_ALL);
+  return mg_backend_cuda.smooth(&d->view, &sweep, MG_REGION_ALL);
 }
 
 template <typename S> mg_status_t enqueue_fused(void *arg, cudaStream_t) {
