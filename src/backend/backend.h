@@ -178,8 +178,8 @@ typedef struct {
    *  sweep has no x; it has no `previous`. P: formula `kind`, P0, P1 or V2, from the coarsened
    *  patches. The entry computes the coarse ghosts outside walls and may write them; of all others,
    *  mg_coarse_layers_of_steps layers must be valid. Ghosts of x are those before the correction.
-   *  can_interpolate_smooth reports whether the views allow n steps. Both entries or none. */
-  bool (*can_interpolate_smooth)(const mg_view_t *v, const mg_view_t *coarse, int n);
+   *  can_interpolate_smooth reports whether it can smooth the views so. Both entries or none. */
+  bool (*can_interpolate_smooth)(const mg_view_t *v, const mg_view_t *coarse, const mg_sweep_t *s);
   mg_status_t (*interpolate_smooth)(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                     const mg_view_t *coarse, mg_vector_t src,
                                     mg_interpolation_t kind);

@@ -222,7 +222,8 @@ bool mg_cuda_can_fuse(const mg_view_t *v, int max_steps);
 bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n);
 mg_status_t mg_cuda_smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                     const mg_view_t *coarse, mg_vector_t dst);
-bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, int n);
+bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse,
+                                    const mg_sweep_t *sweep);
 mg_status_t mg_cuda_interpolate_smooth(const mg_view_t *v, const mg_sweep_t *sweep,
                                        mg_region_t region, const mg_view_t *coarse, mg_vector_t src,
                                        mg_interpolation_t kind);

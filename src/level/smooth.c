@@ -78,7 +78,7 @@ static bool can_interpolate(const mg_level_t *level, const mg_schedule_t *s) {
       s->sweep->has_residual)
     return false;
   return backend->fused.can_interpolate_smooth &&
-         backend->fused.can_interpolate_smooth(mg_level_view(level), coarse_view(level), first->n);
+         backend->fused.can_interpolate_smooth(mg_level_view(level), coarse_view(level), first);
 }
 
 static mg_status_t create_resident(const mg_level_t *level, bool zero_guess, mg_schedule_t *s) {

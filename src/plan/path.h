@@ -14,7 +14,7 @@
 typedef struct {
   int64_t min_cells, one_exchange_max_cells, one_exchange_min_ranks;
   /** Bytes of a vector from which the last sweep computes the residual, the first interpolates. */
-  int64_t residual_min_bytes[2], interpolation_min_bytes[2];
+  int64_t residual_min_bytes[2], interpolation_min_bytes;
 } mg_path_limits_t;
 
 /** What rows may know about a level. */

@@ -23,9 +23,9 @@ bool guard_can_fuse(const mg_view_t *v, int max_steps) {
          (mg_walls_enclose(v) || v->ghost_layers >= mg_layers_of_steps(v->radius, max_steps));
 }
 
-bool guard_can_interpolate(const mg_view_t *v, const mg_view_t *coarse, int n) {
-  return mg_has_path(v->op, MG_PATH_INTERPOLATION) && guard_can_fuse(v, n) &&
-         (mg_walls_enclose(v) || coarse->ghost_layers >= mg_coarse_layers_of_steps(n));
+bool guard_can_interpolate(const mg_view_t *v, const mg_view_t *coarse, const mg_sweep_t *sweep) {
+  return mg_has_path(v->op, MG_PATH_INTERPOLATION) && guard_can_fuse(v, sweep->n) &&
+         (mg_walls_enclose(v) || coarse->ghost_layers >= mg_coarse_layers_of_steps(sweep->n));
 }
 
 /* Copy vector x of a patch, or zero if x < 0, into one of the copies. */

@@ -51,7 +51,7 @@ typedef struct {
   mg_interpolation_t kind;
 } guard_source_t;
 bool guard_can_fuse(const mg_view_t *v, int max_steps);
-bool guard_can_interpolate(const mg_view_t *v, const mg_view_t *coarse, int n);
+bool guard_can_interpolate(const mg_view_t *v, const mg_view_t *coarse, const mg_sweep_t *sweep);
 /** residual, source: may be NULL. */
 mg_status_t guard_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                const guard_residual_t *residual, const guard_source_t *source);

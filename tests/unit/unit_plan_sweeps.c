@@ -11,7 +11,6 @@ enum {
   RESIDUAL_MIN_BYTES = 3 << 22,
   INTERPOLATION_MIN_BYTES = 3 << 25,
   RESIDUAL_MIN_BYTES_ALL = 3 << 25,
-  INTERPOLATION_MIN_BYTES_ALL = 1 << 30,
   ONE_EXCHANGE_MAX_CELLS = 1 << 23,
   PASS_WITH_HALO_MIN_CELLS = 1 << 19,
   PASS_MAX_LAYERS = 16
@@ -79,8 +78,7 @@ static void test_passes(void) {
                  fuses = !on_cpu && cases[i].steps == 3, gsrb = params.smoother == MG_SMOOTHER_GSRB,
                  residual =
                      fuses && 8 * cells >= (gsrb ? RESIDUAL_MIN_BYTES : RESIDUAL_MIN_BYTES_ALL),
-                 interpolation = fuses && 8 * cells >= (gsrb ? INTERPOLATION_MIN_BYTES
-                                                             : INTERPOLATION_MIN_BYTES_ALL),
+                 interpolation = fuses && gsrb && 8 * cells >= INTERPOLATION_MIN_BYTES,
                  deep = large && cases[i].layers > plan.radius,
                  once = on_cpu ? resident && has_halo
                                : deep && cells <= ONE_EXCHANGE_MAX_CELLS &&
@@ -114,8 +112,7 @@ static void test_passes(void) {
         plan.level[0].fused_interpolation,
         (plan.level[0].resident && (!plan.level[0].one_exchange || plan.level[0].nests_coarse)) ||
             (params.device == MG_DEVICE_CUDA && cases[i].steps == 3 &&
-             float_bytes >= (params.smoother == MG_SMOOTHER_GSRB ? INTERPOLATION_MIN_BYTES
-                                                                 : INTERPOLATION_MIN_BYTES_ALL)));
+             params.smoother == MG_SMOOTHER_GSRB && float_bytes >= INTERPOLATION_MIN_BYTES));
     params.precision = MG_CLASS_DOUBLE;
     /* Twenty half sweeps would need 21 layers for one exchange. */
     params.smooths = 10;
@@ -287,6 +284,8 @@ static int count_paths(const mg_backend_t *b, mg_operator_t op) {
                  .side = {{MG_WALL_DIRICHLET, MG_WALL_DIRICHLET},
                           {MG_WALL_DIRICHLET, MG_WALL_DIRICHLET},
                           {MG_WALL_DIRICHLET, MG_WALL_DIRICHLET}}};
+  const mg_step_t steps[2] = {{.colored = true}, {.colored = true, .color = 1}};
+  const mg_sweep_t sweep = {.step = steps, .n = 2};
   mg_view_t coarse = v;
   memcpy(fine.wall, v.side, sizeof fine.wall);
   memcpy(half.wall, v.side, sizeof half.wall);
@@ -294,7 +293,7 @@ static int count_paths(const mg_backend_t *b, mg_operator_t op) {
   coarse.patch = &half;
   return (b->fused.can_fuse && b->fused.can_fuse(&v, 2)) +
          (b->fused.can_smooth_residual && b->fused.can_smooth_residual(&v, 2)) +
-         (b->fused.can_interpolate_smooth && b->fused.can_interpolate_smooth(&v, &coarse, 2)) +
+         (b->fused.can_interpolate_smooth && b->fused.can_interpolate_smooth(&v, &coarse, &sweep)) +
          (b->fused.can_reside && b->fused.can_reside(&v, 4)) +
          (b->coarse.bottom_fits && b->coarse.bottom_fits(&coarse, MG_BOTTOM_BICGSTAB)) +
          (b->mixed.can_defer_guess && b->mixed.can_defer_guess(&v, MG_INTERPOLATE_P1));

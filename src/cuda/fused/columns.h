@@ -25,15 +25,6 @@ template <typename S> struct any_columns_t : cells_t<S> {
     long_at[0] = slot.long_ring;
   }
 
-  /* Set x to values from left to right. */
-  __device__ __forceinline__ void set(const mg_real_t v[PAIRS][2], mg_real_t x[PAIRS][2]) const {
-#pragma unroll
-    for (int r = 0; r < PAIRS; r++) {
-      x[r][0] = this->swapped ? v[r][1] : v[r][0];
-      x[r][1] = this->swapped ? v[r][0] : v[r][1];
-    }
-  }
-
   /* Coefficients of cell [r][c] in plane q - 1 - s. */
   template <int s, typename N>
   __device__ __forceinline__ mg_row_t row_of(const job_t &job, const N &near, int r, int c) const {
@@ -96,7 +87,14 @@ template <typename S> struct colored_columns_t : any_columns_t<S> {
     A::load_stage(job, slot, x[0]);
     x_at[0] = slot.x;
   }
-  __device__ __forceinline__ void set_x(const mg_real_t v[PAIRS][2]) { this->set(v, x[0]); }
+  /* Set x of the stage's plane to values from left to right, which are in its ring too. */
+  __device__ __forceinline__ void set_x(const mg_real_t v[PAIRS][2]) {
+#pragma unroll
+    for (int r = 0; r < PAIRS; r++) {
+      x[0][r][0] = this->swapped ? v[r][1] : v[r][0];
+      x[0][r][1] = this->swapped ? v[r][0] : v[r][1];
+    }
+  }
 
   template <care_t care, int s> __device__ __forceinline__ auto near_of() const {
     return this->template load_near<care>(x_at[s + 1], long_at[s], x[s + 1]);
@@ -221,7 +219,6 @@ template <typename S> struct whole_columns_t : any_columns_t<S> {
     A::load_stage(job, slot, x[0][2]);
     if (S::LOOKS_BACK && job.has_previous) this->load(slot.short_ring, S::PREVIOUS, previous_in);
   }
-  __device__ __forceinline__ void set_x(const mg_real_t v[PAIRS][2]) { this->set(v, x[0][2]); }
 
   template <care_t care, int s> __device__ __forceinline__ auto near_of(int p) const {
     const int in = s == 0 ? x_at : (S::STEP + (2 * (s - 1) + (p & 1)) * S::PLANE) * VALUE;

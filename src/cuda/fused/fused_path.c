@@ -38,9 +38,8 @@ static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
   const int n = level->max_fused;
   plan->steps_per_pass = n;
   plan->fused_residual = may_compute_residual(level);
-  plan->fused_interpolation =
-      mg_interpolates(level) &&
-      vector_bytes(level) >= level->limits->interpolation_min_bytes[level->colored];
+  plan->fused_interpolation = level->colored && mg_interpolates(level) &&
+                              vector_bytes(level) >= level->limits->interpolation_min_bytes;
   if (mg_has_halo(level)) {
     const int layers =
         mg_steps_ghost_layers(level->n_steps, n, level->look_back, level->value_bytes);
@@ -57,7 +56,8 @@ static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
  * Sweeps: below, a GPU has too few tiles to work on. Residual: from 116^3 double and 147^3 float
  * cells on. F-cycles of GSRB, speed with to speed without: 128^3 1.06, 240^3 1.17; float 128^3
  * 0.99, 192^3 1.03. Interpolation: from 233^3 double and 293^3 float cells on. 128^3 0.96,
- * 256^3 1.07, 480^3 1.10; float 256^3 0.99, 512^3 1.04. Steps on all cells spill registers.
+ * 256^3 1.07, 480^3 1.10; float 256^3 0.99, 512^3 1.04. Steps on all cells spill registers, and
+ * do not gain from it (Chebyshev 256^3 0.98, 512^3 0.99), so they have no kernels for it.
  *
  * One exchange: up to 203^3 cells per rank. Sweeps compute ghosts instead of receiving them, which
  * costs larger levels more than it saves. Two H100s, F-cycles without and with it, ms: 160^3 1.21
@@ -68,7 +68,7 @@ const mg_path_t mg_path_cuda_fused = {
            "instead of 29.3 ms",
     .limits = {.min_cells = 1 << 19,
                .residual_min_bytes = {3 << 25, 3 << 22},
-               .interpolation_min_bytes = {1 << 30, 3 << 25},
+               .interpolation_min_bytes = 3 << 25,
                .one_exchange_max_cells = 1 << 23,
                .one_exchange_min_ranks = 2},
     .can = can,

@@ -32,7 +32,7 @@ __device__ __forceinline__ void stage(columns_t<S> &c, mg_real_t *shared, uint64
     request<S>(shared, job, maps, t, q + S::AHEAD, s->requested, arrived);
     next<S>(&s->requested);
     /* Order stores to the ring of x before the next stage's TMA load into the same plane. */
-    if (S::COLORED || S::INTERPOLATED) mg_tma_fence();
+    if (S::COLORED) mg_tma_fence();
   }
   mg_mbarrier_wait(arrived + s->slot.arrival, s->parity);
   if constexpr (S::INTERPOLATED) interpolate_cells<S>(shared, job, s->children, c, q, s->slot.x);
@@ -288,10 +288,15 @@ static mg_status_t launch(const mg_view_t *v, job_t &job, const mg_sweep_t *swee
 typedef mg_status_t launch_t(const mg_view_t *, job_t &, const mg_sweep_t *, mg_region_t,
                              const source_t *);
 
-/* Steps on all cells, colored ones, and colored ones with a weight. */
-enum form_t { FORM_ALL, FORM_COLORED, FORM_WEIGHTED, N_FORMS };
+/* Launch function of 2 or 3 steps. */
+template <form_t FORM, bool VARIES = false, residual_use_t USE = RESIDUAL_UNUSED,
+          input_t INPUT = INPUT_STORED>
+launch_t *launch_of_steps(int n) {
+  return n == 2 ? launch<solver_shape_t<FORM, 2, VARIES, USE, INPUT>>
+                : launch<solver_shape_t<FORM, 3, VARIES, USE, INPUT>>;
+}
 
-/* Launch function of n steps with an interpolated input: fused/interpolated.cu. */
+/* Launch function of n colored steps with an interpolated input: fused/interpolated.cu. */
 launch_t *launch_interpolated(form_t form, int n, bool varies, input_t input);
 } // namespace mg_fused
 

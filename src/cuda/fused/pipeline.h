@@ -105,15 +105,14 @@ constexpr source_shape_t source_shape_of(const bool wide[2], int rows, int margi
  * which may read two iterates. N_ROWS: rows of a tile; N_AHEAD: stages requested ahead. The solver
  * uses the defaults; the laboratory also measures others. IS_WEIGHTED: half sweeps with c2 != 1;
  * the multiplication makes F-cycles of 128^3 and 256^3 2 % slower on an H100. INPUT: see
- * fused/input.h; there is no previous iterate then. */
+ * fused/input.h; colored steps only. */
 template <bool IS_COLORED, int N_STEPS, bool ALPHA_VARIES, int N_ROWS = MAX_ROWS,
           int N_AHEAD = IS_COLORED && !ALPHA_VARIES ? 2 : 1, bool IS_WEIGHTED = false,
           residual_use_t RESIDUAL_USE = RESIDUAL_UNUSED, input_t INPUT = INPUT_STORED>
 struct shape_t {
   static constexpr bool COLORED = IS_COLORED, VARIES = ALPHA_VARIES, WEIGHTED = IS_WEIGHTED,
                         INTERPOLATED = INPUT != INPUT_STORED,
-                        HAS_HALVES = INPUT == INPUT_FROM_HALVES,
-                        LOOKS_BACK = !COLORED && !INTERPOLATED;
+                        HAS_HALVES = INPUT == INPUT_FROM_HALVES, LOOKS_BACK = !COLORED;
   /* Beside planes of alpha there is no room for single cells along i and j. */
   static constexpr bool MAY_BE_WIDE = INPUT == INPUT_FROM_PARENTS && !VARIES;
   static constexpr residual_use_t USE = RESIDUAL_USE;
@@ -154,15 +153,17 @@ struct shape_t {
   static constexpr size_t BYTES = END * sizeof(mg_real_t) + ARRIVALS * sizeof(uint64_t);
   static_assert(BYTES <= 227 * 1024, "more than a block may have");
 };
-template <int N_STEPS, bool ALPHA_VARIES>
-using weighted_shape_t = shape_t<true, N_STEPS, ALPHA_VARIES, MAX_ROWS, ALPHA_VARIES ? 1 : 2, true>;
-template <typename S, residual_use_t USE>
-using with_residual_t =
-    shape_t<S::COLORED, S::STEPS, S::VARIES, S::ROWS, S::AHEAD, S::WEIGHTED, USE>;
-template <typename S, input_t INPUT>
-using interpolated_t =
-    shape_t<S::COLORED, S::STEPS, S::VARIES, S::ROWS, INPUT == INPUT_FROM_PARENTS ? 1 : S::AHEAD,
-            S::WEIGHTED, RESIDUAL_UNUSED, INPUT>;
+
+/* Steps on all cells, colored ones, and colored ones with a weight. */
+enum form_t { FORM_ALL, FORM_COLORED, FORM_WEIGHTED };
+
+/* The shapes that the solver uses. */
+template <form_t FORM, int N_STEPS, bool ALPHA_VARIES = false, residual_use_t USE = RESIDUAL_UNUSED,
+          input_t INPUT = INPUT_STORED>
+using solver_shape_t =
+    shape_t<FORM != FORM_ALL, N_STEPS, ALPHA_VARIES, MAX_ROWS,
+            FORM != FORM_ALL && !ALPHA_VARIES && INPUT != INPUT_FROM_PARENTS ? 2 : 1,
+            FORM == FORM_WEIGHTED, USE, INPUT>;
 
 /* Bytes between values in shared memory: offsets are in bytes, so that an address is the sum of two
  * registers and a constant. */

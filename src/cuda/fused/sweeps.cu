@@ -55,19 +55,14 @@ enum { MIN_CELLS = 32 }; /* of a patch along each direction */
 
 #ifndef MG_FLOAT
 /* Shared memory per block; exceeds the limit of sm_120. */
-template <bool COLORED, bool VARIES>
-constexpr size_t BYTES = shape_t<COLORED, MG_MAX_STEPS_PER_PASS, VARIES>::BYTES;
-template <bool COLORED>
-constexpr size_t RESIDUAL_BYTES =
-    with_residual_t<shape_t<COLORED, MG_MAX_STEPS_PER_PASS, false>, RESIDUAL_NORM>::BYTES;
-template <bool COLORED, bool VARIES>
-constexpr size_t INTERPOLATED_BYTES =
-    interpolated_t<shape_t<COLORED, MG_MAX_STEPS_PER_PASS, VARIES>, INPUT_FROM_PARENTS>::BYTES;
-constexpr int SHARED_BYTES =
-    (int)std::max({BYTES<true, false>, BYTES<true, true>, BYTES<false, false>, BYTES<false, true>,
-                   RESIDUAL_BYTES<true>, RESIDUAL_BYTES<false>, INTERPOLATED_BYTES<true, false>,
-                   INTERPOLATED_BYTES<true, true>, INTERPOLATED_BYTES<false, false>,
-                   INTERPOLATED_BYTES<false, true>});
+template <form_t FORM, bool VARIES = false, residual_use_t USE = RESIDUAL_UNUSED,
+          input_t INPUT = INPUT_STORED>
+constexpr size_t BYTES = solver_shape_t<FORM, MG_MAX_STEPS_PER_PASS, VARIES, USE, INPUT>::BYTES;
+constexpr int SHARED_BYTES = (int)std::max(
+    {BYTES<FORM_ALL>, BYTES<FORM_ALL, true>, BYTES<FORM_ALL, false, RESIDUAL_NORM>,
+     BYTES<FORM_COLORED>, BYTES<FORM_COLORED, true>, BYTES<FORM_COLORED, false, RESIDUAL_NORM>,
+     BYTES<FORM_COLORED, false, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>,
+     BYTES<FORM_COLORED, true, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>});
 #endif
 
 /* Whether every patch is large enough and has walls on all sides or `layers` ghost layers. If the
@@ -122,63 +117,58 @@ bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n) {
          patches_fit(v, n + 1);
 }
 
-bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, int n) {
-  /* Coarse ghosts outside all walls have formulas of the same order. Single cells along i and j
-   * need memory that planes of alpha have. */
-  bool fits = coarse->n[0] > 1 && coarse->n[1] > 1 && coarse->n[2] > 1;
+bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse,
+                                    const mg_sweep_t *sweep) {
+  /* Steps on all cells would not gain (fused/fused_path.c). Coarse ghosts outside all walls have
+   * formulas of the same order. Single cells along i and j need memory that planes of alpha have.
+   */
+  bool fits = sweep->step->colored && coarse->n[0] > 1 && coarse->n[1] > 1 && coarse->n[2] > 1;
   for (int d = 0; d < 2; d++)
     fits = fits && (!v->alpha_varies || coarse->n[d] == (v->n[d] + 1) / 2);
-  return fits && mg_has_path(v->op, MG_PATH_INTERPOLATION) && mg_cuda_can_fuse(v, n) &&
-         (coarse->ghost_layers >= mg_coarse_layers_of_steps(n) || mg_walls_enclose(v));
+  return fits && mg_has_path(v->op, MG_PATH_INTERPOLATION) && mg_cuda_can_fuse(v, sweep->n) &&
+         (coarse->ghost_layers >= mg_coarse_layers_of_steps(sweep->n) || mg_walls_enclose(v));
 }
 
 namespace {
-/* Launch function for a form and a number of steps. */
-template <residual_use_t USE> launch_t *launch_with_residual(form_t form, int n) {
-  static launch_t *const launches[N_FORMS][2] = {
-      {launch<with_residual_t<shape_t<false, 2, false>, USE>>,
-       launch<with_residual_t<shape_t<false, 3, false>, USE>>},
-      {launch<with_residual_t<shape_t<true, 2, false>, USE>>,
-       launch<with_residual_t<shape_t<true, 3, false>, USE>>},
-      {launch<with_residual_t<weighted_shape_t<2, false>, USE>>,
-       launch<with_residual_t<weighted_shape_t<3, false>, USE>>}};
-  return launches[form][n - 2];
-}
-
-launch_t *launch_without_residual(form_t form, int n, bool varies) {
-  static launch_t *const launches[N_FORMS][2][2] = {
-      {{launch<shape_t<false, 2, false>>, launch<shape_t<false, 2, true>>},
-       {launch<shape_t<false, 3, false>>, launch<shape_t<false, 3, true>>}},
-      {{launch<shape_t<true, 2, false>>, launch<shape_t<true, 2, true>>},
-       {launch<shape_t<true, 3, false>>, launch<shape_t<true, 3, true>>}},
-      {{launch<weighted_shape_t<2, false>>, launch<weighted_shape_t<2, true>>},
-       {launch<weighted_shape_t<3, false>>, launch<weighted_shape_t<3, true>>}}};
-  return launches[form][n - 2][varies];
-}
-
 form_t form_of(const mg_sweep_t *sweep) {
   const mg_step_t *step = sweep->step;
   return !step->colored ? FORM_ALL : step->c2 == 1.0 ? FORM_COLORED : FORM_WEIGHTED;
 }
 
+/* Launch function of n steps with a constant alpha. */
+template <residual_use_t USE> launch_t *launch_with(form_t form, int n) {
+  return form == FORM_ALL       ? launch_of_steps<FORM_ALL, false, USE>(n)
+         : form == FORM_COLORED ? launch_of_steps<FORM_COLORED, false, USE>(n)
+                                : launch_of_steps<FORM_WEIGHTED, false, USE>(n);
+}
+
+/* Rare cases share kernels: FORM_WEIGHTED has the same results with a weight of 1, and TO_PARENTS
+ * also restricts to half the cells. */
 launch_t *launch_of(const mg_view_t *v, const mg_sweep_t *sweep, residual_use_t use) {
   const form_t form = form_of(sweep);
-  return use == RESIDUAL_UNUSED       ? launch_without_residual(form, sweep->n, v->alpha_varies)
-         : use == RESIDUAL_NORM       ? launch_with_residual<RESIDUAL_NORM>(form, sweep->n)
-         : use == RESIDUAL_TO_PARENTS ? launch_with_residual<RESIDUAL_TO_PARENTS>(form, sweep->n)
-                                      : launch_with_residual<RESIDUAL_RESTRICTED>(form, sweep->n);
+  const int n = sweep->n;
+  if (v->alpha_varies)
+    return form == FORM_ALL ? launch_of_steps<FORM_ALL, true>(n)
+                            : launch_of_steps<FORM_WEIGHTED, true>(n);
+  if (use == RESIDUAL_UNUSED) return launch_with<RESIDUAL_UNUSED>(form, n);
+  if (use == RESIDUAL_NORM) return launch_with<RESIDUAL_NORM>(form, n);
+  if (use == RESIDUAL_TO_PARENTS || form == FORM_WEIGHTED)
+    return launch_with<RESIDUAL_TO_PARENTS>(form, n);
+  return form == FORM_ALL ? launch_of_steps<FORM_ALL, false, RESIDUAL_RESTRICTED>(n)
+                          : launch_of_steps<FORM_COLORED, false, RESIDUAL_RESTRICTED>(n);
 }
 } // namespace
 
-static mg_status_t check_steps(const mg_sweep_t *sweep) {
-  if (sweep->n >= 2 && sweep->n <= MG_MAX_STEPS_PER_PASS) return MG_OK;
-  return mg_error(MG_ERR_INTERNAL, "%d fused sweeps, limits 2 and %d", sweep->n,
-                  MG_MAX_STEPS_PER_PASS);
+/* can: there are kernels for what else the sweep does. */
+static mg_status_t check_sweep(const mg_sweep_t *sweep, bool can) {
+  if (can && sweep->n >= 2 && sweep->n <= MG_MAX_STEPS_PER_PASS) return MG_OK;
+  return mg_error(MG_ERR_INTERNAL, "%d fused steps %s a kernel, limits 2 and %d", sweep->n,
+                  can ? "with" : "without", MG_MAX_STEPS_PER_PASS);
 }
 
 mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                  bool residual, const mg_view_t *coarse, mg_vector_t dst) {
-  MG_TRY(check_steps(sweep));
+  MG_TRY(check_sweep(sweep, !residual || !v->alpha_varies));
   const residual_use_t use = !residual                     ? RESIDUAL_UNUSED
                              : !coarse                     ? RESIDUAL_NORM
                              : mg_doubles(v->n, coarse->n) ? RESIDUAL_RESTRICTED
@@ -207,7 +197,7 @@ mg_status_t mg_cuda_smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep,
 mg_status_t mg_cuda_interpolate_smooth(const mg_view_t *v, const mg_sweep_t *sweep,
                                        mg_region_t region, const mg_view_t *coarse, mg_vector_t src,
                                        mg_interpolation_t kind) {
-  MG_TRY(check_steps(sweep));
+  MG_TRY(check_sweep(sweep, sweep->step->colored));
   const input_t input = mg_doubles(v->n, coarse->n) ? INPUT_FROM_HALVES : INPUT_FROM_PARENTS;
   launch_t *const launch_patch =
       launch_interpolated(form_of(sweep), sweep->n, v->alpha_varies, input);
