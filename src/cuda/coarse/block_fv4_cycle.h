@@ -7,8 +7,8 @@
 /** Interpolation to the cell of a thread of the finer level.
  *  @param x   the coarse cell that contains it, in shared memory with ghosts
  *  @param ks  stride of the coarse planes */
-template <mg_interpolation_t kind, bool varies>
-static __device__ __forceinline__ mg_real_t mg_fv4_interpolate(const mg_fv4_cell_t<varies> &cell,
+template <mg_interpolation_t kind>
+static __device__ __forceinline__ mg_real_t mg_fv4_interpolate(const mg_fv4_cell_t<> &cell,
                                                                const mg_real_t *x, int ks) {
   constexpr int radius = mg_interpolation_radius<kind>();
   const int side_i = cell.i % 2 ? 1 : -1, side_j = cell.j % 2 ? 1 : -1,
@@ -36,14 +36,14 @@ static __device__ __forceinline__ mg_real_t mg_fv4_interpolate(const mg_fv4_cell
 }
 
 /** The block as seen by one thread. All threads of the block call every function. */
-template <bool colored, bool varies> struct mg_fv4_block_t {
+template <bool colored> struct mg_fv4_block_t {
   mg_fv4_shared_t *shared;
   int level; /**< of this thread's cell */
-  mg_fv4_cell_t<varies> cell;
+  mg_fv4_cell_t<> cell;
   int color; /**< of the cell */
   mg_real_t f, u;
   /** Of levels 0, 1; for a thread of the coarsest level, all of them on that level. */
-  mg_fv4_ghosts_t ghosts[mg_fv4_bottom_t<varies>::FILLERS];
+  mg_fv4_ghosts_t ghosts[mg_fv4_bottom_t::FILLERS];
 
   __device__ __forceinline__ explicit mg_fv4_block_t(mg_fv4_shared_t *s)
       : shared(s), level(0), color(0), f(0.0), u(0.0) {
@@ -182,7 +182,7 @@ template <bool colored, bool varies> struct mg_fv4_block_t {
     if (!mine(l)) return;
     const mg_real_t *x = half(place, place.result) + 2 * (1 + MG_FV4_JS + place.ks) + cell.i / 2 +
                          MG_FV4_JS * (cell.j / 2) + place.ks * (cell.k / 2);
-    const mg_real_t p = mg_fv4_interpolate<kind, varies>(cell, x, place.ks);
+    const mg_real_t p = mg_fv4_interpolate<kind>(cell, x, place.ks);
     u = add ? u + p : p;
   }
 };

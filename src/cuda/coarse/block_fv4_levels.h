@@ -21,7 +21,7 @@ struct mg_block_args_t {
 };
 
 /** V-cycle and F-cycle in global memory; level 0 is the finest level of the coarse cycle. */
-template <bool varies> struct mg_fv4_global_levels_t {
+struct mg_fv4_global_levels_t {
   const mg_block_args_t *args;
   mg_block_shared_t *shared;
 
@@ -34,14 +34,14 @@ template <bool varies> struct mg_fv4_global_levels_t {
     const mg_block_level_t cells = level(l), coarse = level(l + 1);
     if (guess == MG_COARSE_PLUS_P) cells.interpolate<MG_INTERPOLATE_V2, true>(coarse);
     if (guess == MG_COARSE_P) cells.interpolate<MG_INTERPOLATE_V4, false>(coarse);
-    cells.smooth_fv4<varies>(steps.step, steps.n, guess == MG_COARSE_ZERO);
-    if (down) cells.residual<true, varies>(MG_TMP, MG_U, MG_F);
+    cells.smooth_fv4(steps.step, steps.n, guess == MG_COARSE_ZERO);
+    if (down) cells.residual<true>(MG_TMP, MG_U, MG_F);
     if (down) cells.restrict_cells(MG_TMP, coarse, MG_F);
   }
 
   __device__ __forceinline__ void solve(bool zero_guess) const {
-    mg_block_solve<true, true, varies>(&args->level[args->n_levels - 1].l, shared, args->bottom,
-                                       zero_guess);
+    mg_block_solve<true, true>(&args->level[args->n_levels - 1].l, shared, args->bottom,
+                               zero_guess);
   }
 
   __device__ __forceinline__ void run(int top, bool f_cycle, bool zero_guess) const {
@@ -53,9 +53,9 @@ template <bool varies> struct mg_fv4_global_levels_t {
 };
 
 /** The same for small levels, in registers (block_fv4.h). */
-template <bool colored, bool varies> struct mg_fv4_levels_t {
+template <bool colored> struct mg_fv4_levels_t {
   const mg_block_args_t *args;
-  mg_fv4_block_t<colored, varies> block;
+  mg_fv4_block_t<colored> block;
 
   /* Loads coefficients only. */
   __device__ __forceinline__ mg_fv4_levels_t(const mg_block_args_t *a, mg_fv4_shared_t *shared)
@@ -67,7 +67,7 @@ template <bool colored, bool varies> struct mg_fv4_levels_t {
     const mg_block_cycle_level_t &own = args->level[l];
     block.open(l, l == bottom, &own.l, own.place, MG_REAL(own.steps.c2));
 #pragma unroll
-    for (int q = 0; q < mg_fv4_bottom_t<varies>::FILLERS; q++) {
+    for (int q = 0; q < mg_fv4_bottom_t::FILLERS; q++) {
       const bool coarsest = l == bottom;
       block.ghosts[q] = mg_fv4_ghosts(args->level[coarsest || q > bottom ? bottom : q].place,
                                       coarsest ? t - own.place.thread + 32 * q : t);
@@ -96,11 +96,11 @@ template <bool colored, bool varies> struct mg_fv4_levels_t {
   }
 
   __device__ __forceinline__ void solve(bool zero_guess) {
-    typedef mg_fv4_bottom_t<varies> bottom_t;
+    typedef mg_fv4_bottom_t bottom_t;
     const int l = args->n_levels - 1;
     const mg_block_cycle_level_t &here = args->level[l];
     if (block.level == l) {
-      mg_krylov_t<bottom_t, true, colored, varies> solver(
+      mg_krylov_t<bottom_t, true, colored> solver(
           bottom_t(&here.l, here.place, block.shared, block.cell, block.ghosts, block.f, block.u),
           args->bottom.reduction);
       solver.solve(args->bottom, zero_guess);

@@ -266,25 +266,23 @@ struct mg_block_level_t {
     return near;
   }
 
-  /** A x at a cell. With fv4 the ghosts of x must be valid.
-   *  @tparam varies  alpha varies in space; also a parameter of all other functions that apply A */
-  template <bool fv4, bool varies>
-  __device__ __forceinline__ mg_real_t apply(mg_vector_t x, int3 i) const {
-    if constexpr (fv4) return mg_apply<true, varies>(l, vec(x), i.x, i.y, i.z);
+  /** A x at a cell. With fv4 the ghosts of x must be valid. */
+  template <bool fv4> __device__ __forceinline__ mg_real_t apply(mg_vector_t x, int3 i) const {
+    if constexpr (fv4) return mg_apply<true>(l, vec(x), i.x, i.y, i.z);
     const int stride[3] = {1, (int)l->p.jstride, (int)l->p.kstride};
     const mg_values7_t near = mg_values7(orders(), places(stride, i), vec(x) + offset(i));
-    return mg_row_apply(l, mg_row<varies>(l, i.x, i.y, i.z), near);
+    return mg_row_apply(l, mg_row(l, i.x, i.y, i.z), near);
   }
 
   /** dst = f - A x, or A x for f < 0. */
-  template <bool fv4, bool varies>
+  template <bool fv4>
   __device__ void residual(mg_vector_t dst, mg_vector_t x, mg_vector_t f) const {
     if (fv4) fill_ghosts_fv4(x);
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const int3 i = cell(c);
       const ptrdiff_t at = offset(i);
-      const mg_real_t ax = apply<fv4, varies>(x, i);
+      const mg_real_t ax = apply<fv4>(x, i);
       vec(dst)[at] = f < 0 ? ax : vec(f)[at] - ax;
     }
     __syncthreads();
@@ -292,7 +290,7 @@ struct mg_block_level_t {
 
   /** One step of a smoother with fv4, as the backend's `smooth`. 1 / diagonal is read from
    *  MG_DINV. */
-  template <bool varies> __device__ void step_fv4(const mg_update_t &u) const {
+  __device__ void step_fv4(const mg_update_t &u) const {
     if (u.x >= 0) fill_ghosts_fv4(u.x);
     const mg_patch_t *p = &l->p;
 #pragma unroll 1
@@ -302,7 +300,7 @@ struct mg_block_level_t {
       const int phase = (mg_parity(p, i.x, i.y, i.z) ^ u.color) & u.mask;
       mg_real_t value = u.x < 0 ? MG_REAL(0.0) : vec(u.x)[at];
       if (phase == 0) {
-        const mg_real_t ax = u.x < 0 ? MG_REAL(0.0) : apply<true, varies>(u.x, i);
+        const mg_real_t ax = u.x < 0 ? MG_REAL(0.0) : apply<true>(u.x, i);
         const mg_real_t previous = u.previous < 0 ? MG_REAL(0.0) : vec(u.previous)[at];
         value = mg_update(value, previous, ax, vec(MG_F)[at], vec(MG_DINV)[at], u.c1, u.c2);
       }
@@ -312,7 +310,6 @@ struct mg_block_level_t {
   }
 
   /** All smoother steps on MG_U with fv4, as scheduled in level/smooth.c. */
-  template <bool varies>
   __device__ void smooth_fv4(const mg_step_t *steps, int n_steps, bool zero_guess) const {
     mg_vector_t from = MG_U, to = MG_TMP;
     for (int n = 0; n < n_steps; n++) {
@@ -322,7 +319,7 @@ struct mg_block_level_t {
                                 zero_guess && n <= 1 ? MG_NO_VECTOR : to,
                                 to,
                                 MG_NO_VECTOR};
-      step_fv4<varies>(mg_update_of(&sweep));
+      step_fv4(mg_update_of(&sweep));
       const mg_vector_t swap = from;
       from = to;
       to = swap;

@@ -18,6 +18,7 @@ enum { MG_BLOCK_MAX_STEPS = 64 };
 struct mg_block_steps_t {
   const mg_step_t *step; /**< device: the n steps */
   int n;
+  bool colored; /**< all steps are colored; otherwise none is */
   /* Colored steps, at most MG_BLOCK_MAX_STEPS: */
   int color;     /**< of the first step */
   double c2;     /**< of all steps */
@@ -28,7 +29,7 @@ struct mg_block_steps_t {
  *  @param on_device  their copy on the device */
 inline mg_block_steps_t mg_cuda_block_steps(const mg_step_t *step, int n,
                                             const mg_step_t *on_device) {
-  mg_block_steps_t s = {on_device, n, step[0].color, step[0].c2, 0};
+  mg_block_steps_t s = {on_device, n, step[0].colored, step[0].color, step[0].c2, 0};
   for (int q = 0; q < n && q < MG_BLOCK_MAX_STEPS; q++)
     if (step[q].color == step[0].color) s.same |= (uint64_t)1 << q;
   return s;
@@ -50,7 +51,7 @@ struct mg_block_cell_t {
  *  follow each call.
  *
  *  @tparam colored  all steps are colored; otherwise none is */
-template <bool colored, bool varies> struct mg_block_smoother_t {
+template <bool colored> struct mg_block_smoother_t {
   const mg_block_level_t &level;
   const mg_block_steps_t &steps;
   mg_block_cell_t first, second; /**< cells of the colors of the first and second half sweep */
@@ -82,7 +83,7 @@ template <bool colored, bool varies> struct mg_block_smoother_t {
     c->near = level.places(stride, i);
     if (!c->there) return;
     c->at = level.offset(i);
-    c->row = mg_row<varies>(level.l, i.x, i.y, i.z);
+    c->row = mg_row(level.l, i.x, i.y, i.z);
     c->f = level.vec(MG_F)[c->at];
     c->dinv = level.vec(MG_DINV)[c->at];
     if (colored) c->dinv *= MG_REAL(steps.c2); /* here, off the path from step to step */

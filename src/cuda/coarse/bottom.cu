@@ -1,14 +1,24 @@
-/* Krylov solvers for the coarsest level in one launch of one block, so that a cycle does not
- * return to the host for scalars. */
+/* Solvers for the coarsest level in one launch of one block, so that a cycle does not return to the
+ * host for scalars. */
 #include "cuda/coarse/krylov.h"
 #include "cuda/runtime/dependent_launch.h"
 
-template <bool fv4, bool varies>
+template <bool fv4, bool colored>
 static __global__ void __launch_bounds__(MG_BLOCK_MAX_THREADS)
     bottom(const MG_GRID_CONSTANT mg_cuda_patch_t l, mg_bottom_job_t job, bool zero_guess) {
   mg_cuda_wait_dependency();
   __shared__ mg_block_shared_t shared;
-  mg_block_solve<fv4, true, varies>(&l, &shared, job, zero_guess);
+  mg_block_solve<fv4, colored>(&l, &shared, job, zero_guess);
+}
+
+mg_status_t mg_bottom_run(const mg_cuda_patch_t &l, const mg_bottom_job_t &job, bool zero_guess) {
+  const bool all = job.method == MG_BOTTOM_SMOOTHER && !job.steps.colored;
+  const auto kernel = mg_traits_of(l.v.op)->points == 25 ? bottom<true, true>
+                      : all                              ? bottom<false, false>
+                                                         : bottom<false, true>;
+  mg_cuda_launch_dependent(kernel, 1, mg_cuda_block_threads(l.v.cells), l, job, zero_guess);
+  MG_CUDA_LAUNCHED("bottom");
+  return MG_OK;
 }
 
 bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method) {
@@ -19,12 +29,5 @@ bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method) {
 
 mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess,
                            int max_iterations, double reduction) {
-  const mg_bottom_job_t job = {method, max_iterations, reduction, {}};
-  const int threads = mg_cuda_block_threads(v->cells);
-  const auto kernel = mg_traits_of(v->op)->points == 25
-                          ? (v->alpha_varies ? bottom<true, true> : bottom<true, false>)
-                          : (v->alpha_varies ? bottom<false, true> : bottom<false, false>);
-  mg_cuda_launch_dependent(kernel, 1, threads, mg_cuda_patch(v, 0), job, zero_guess);
-  MG_CUDA_LAUNCHED("bottom");
-  return MG_OK;
+  return mg_bottom_run(mg_cuda_patch(v, 0), {method, max_iterations, reduction, {}}, zero_guess);
 }

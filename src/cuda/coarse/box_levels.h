@@ -118,7 +118,7 @@ struct mg_box_level_t : mg_block_level_t {
 };
 
 /** V-cycle and F-cycle; level 0 is the finest level of the coarse cycle. */
-template <bool colored, bool varies> struct mg_box_levels_t {
+template <bool colored> struct mg_box_levels_t {
   const mg_block_args_t *args;
   mg_block_shared_t *shared;
 
@@ -147,7 +147,7 @@ template <bool colored, bool varies> struct mg_box_levels_t {
                                             : guess == MG_COARSE_STORED
                                                 ? cells.load(MG_U, cells.pair())
                                                 : interpolated(l, guess == MG_COARSE_PLUS_P);
-    mg_block_smoother_t<colored, varies> smoother(cells, args->level[l].steps, u);
+    mg_block_smoother_t<colored> smoother(cells, args->level[l].steps, u);
     smoother.smooth();
     if (down) smoother.residual(MG_TMP);
     __syncthreads();
@@ -155,8 +155,8 @@ template <bool colored, bool varies> struct mg_box_levels_t {
   }
 
   __device__ __forceinline__ void solve(bool zero_guess) const {
-    mg_block_solve<false, colored, varies>(&args->level[args->n_levels - 1].l, shared, args->bottom,
-                                           zero_guess);
+    mg_block_solve<false, colored>(&args->level[args->n_levels - 1].l, shared, args->bottom,
+                                   zero_guess);
   }
 
   __device__ __forceinline__ void run(int top, bool f_cycle, bool zero_guess) const {

@@ -24,32 +24,31 @@ struct mg_coarse_cycle {
   int threads; /**< of the kernel of fv4 in registers; 0 for the others */
 };
 
-template <bool varies>
 static __global__ void __launch_bounds__(MG_BLOCK_MAX_THREADS)
     fv4_global_kernel(const MG_GRID_CONSTANT mg_block_args_t args, int top, mg_cycle_t cycle,
                       bool zero_guess) {
   mg_cuda_wait_dependency();
   __shared__ mg_block_shared_t shared;
-  const mg_fv4_global_levels_t<varies> levels = {&args, &shared};
+  const mg_fv4_global_levels_t levels = {&args, &shared};
   levels.run(top, cycle == MG_CYCLE_F, zero_guess);
 }
 
-template <bool colored, bool varies>
+template <bool colored>
 static __global__ void __launch_bounds__(MG_BLOCK_MAX_THREADS)
     box_kernel(const MG_GRID_CONSTANT mg_block_args_t args, int top, mg_cycle_t cycle,
                bool zero_guess) {
   mg_cuda_wait_dependency();
   __shared__ mg_block_shared_t shared;
-  const mg_box_levels_t<colored, varies> levels = {&args, &shared};
+  const mg_box_levels_t<colored> levels = {&args, &shared};
   levels.run(top, cycle == MG_CYCLE_F, zero_guess);
 }
 
-template <bool colored, bool varies>
+template <bool colored>
 static __global__ void __launch_bounds__(MG_FV4_BLOCK_THREADS, 1)
     fv4_kernel(const MG_GRID_CONSTANT mg_block_args_t args, int top, mg_cycle_t cycle,
                bool zero_guess) {
   __shared__ mg_fv4_shared_t shared;
-  mg_fv4_levels_t<colored, varies> levels(&args, &shared);
+  mg_fv4_levels_t<colored> levels(&args, &shared);
   mg_cuda_wait_dependency();
   levels.run(top, cycle == MG_CYCLE_F, zero_guess);
 }
@@ -60,19 +59,6 @@ static bool fits_in_registers(const mg_coarse_cycle_job_t *job) {
   return job->n_levels <= MG_FV4_BLOCK_LEVELS && job->level[0].view->n[0] <= MG_FV4_BLOCK_SIDE &&
          last->n[0] <= MG_FV4_BLOCK_BOTTOM_SIDE && mg_brick_width(last) == last->n[0] &&
          mg_operator_orders(last).along[0] == 2 && job->bottom != MG_BOTTOM_SMOOTHER;
-}
-
-static kernel_t box_kernel_for(const mg_coarse_cycle_job_t *job) {
-  const bool colored = job->level[0].step[0].colored, varies = job->level[0].view->alpha_varies;
-  if (varies) return colored ? box_kernel<true, true> : box_kernel<false, true>;
-  return colored ? box_kernel<true, false> : box_kernel<false, false>;
-}
-
-static kernel_t fv4_kernel_for(const mg_coarse_cycle_job_t *job) {
-  const bool colored = job->level[0].step[0].colored, varies = job->level[0].view->alpha_varies;
-  if (!fits_in_registers(job)) return varies ? fv4_global_kernel<true> : fv4_global_kernel<false>;
-  if (varies) return colored ? fv4_kernel<true, true> : fv4_kernel<false, true>;
-  return colored ? fv4_kernel<true, false> : fv4_kernel<false, false>;
 }
 
 /* Whether a single patch covers the level, a cube without Neumann walls: the kernels for cubes
@@ -147,11 +133,16 @@ static bool orders_match(const mg_coarse_cycle_job_t *job) {
 
 /* The kernel for a job whose levels are no cubes, or of fv4; null: none. */
 static kernel_t kernel_for(const mg_coarse_cycle_job_t *job) {
-  const bool v4 = job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V4;
+  const bool colored = job->level[0].step[0].colored,
+             v4 = job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V4;
   if (!mg_has_path(job->level[0].view->op, MG_PATH_BLOCK)) return nullptr;
-  if (!has_pairs(job)) return v4 && all_fit(job, cube_fits) ? fv4_kernel_for(job) : nullptr;
-  return orders_match(job) && all_fit(job, mg_box_fits) && !launches_win(job) ? box_kernel_for(job)
-                                                                              : nullptr;
+  if (has_pairs(job)) {
+    if (!orders_match(job) || !all_fit(job, mg_box_fits) || launches_win(job)) return nullptr;
+    return colored ? box_kernel<true> : box_kernel<false>;
+  }
+  if (!v4 || !all_fit(job, cube_fits)) return nullptr;
+  if (!fits_in_registers(job)) return fv4_global_kernel;
+  return colored ? fv4_kernel<true> : fv4_kernel<false>;
 }
 
 static mg_status_t create(const mg_coarse_cycle_job_t *job, bool paired, mg_coarse_cycle_t *cycle) {

@@ -13,17 +13,21 @@ struct mg_bottom_job_t {
   mg_block_steps_t steps; /**< MG_BOTTOM_SMOOTHER: one smooth */
 };
 
+/** Solve a level of one patch in one launch: bottom.cu.
+ *  @param zero_guess  otherwise from MG_U */
+mg_status_t mg_bottom_run(const mg_cuda_patch_t &l, const mg_bottom_job_t &job, bool zero_guess);
+
 /** One complete smooth of MG_U. Not inlined, since it is rarely used on the coarsest level. */
-template <bool fv4, bool colored, bool varies>
+template <bool fv4, bool colored>
 static __device__ __noinline__ void mg_block_smooth(const mg_cuda_patch_t *l, mg_block_shared_t *s,
                                                     const mg_block_steps_t &steps,
                                                     bool zero_guess) {
   const mg_block_level_t level(l, s);
   if constexpr (fv4) {
-    level.smooth_fv4<varies>(steps.step, steps.n, zero_guess);
+    level.smooth_fv4(steps.step, steps.n, zero_guess);
   } else {
     const mg_real2_t zero = {0.0, 0.0}, u = zero_guess ? zero : level.load(MG_U, level.pair());
-    mg_block_smoother_t<colored, varies>(level, steps, u).smooth();
+    mg_block_smoother_t<colored>(level, steps, u).smooth();
   }
   __syncthreads();
 }
@@ -51,7 +55,7 @@ struct mg_one_cell_t : mg_cell_vectors_t {
 
   /** The formula of a wall has order 1, Dirichlet's also at other walls: see walls.h. In a periodic
    *  direction the cell is its own neighbor. */
-  template <bool fv4, bool alpha_varies>
+  template <bool fv4>
   __device__ __forceinline__ void residual(mg_vector_t dst, mg_vector_t a, mg_vector_t f) {
     const mg_real_t c = x[a], ghost = mg_ghost(MG_WALL_DIRICHLET, 1, c, 0.0);
     mg_values7_t near = {c, {}, {}};
@@ -75,7 +79,7 @@ struct mg_one_cell_t : mg_cell_vectors_t {
 };
 
 /** The solver as seen by one thread, on a level type with the interface of mg_block_level_t. */
-template <typename level_t, bool fv4, bool colored, bool varies> struct mg_krylov_t : level_t {
+template <typename level_t, bool fv4, bool colored> struct mg_krylov_t : level_t {
   using level_t::axpby;
   using level_t::cells;
   using level_t::clear;
@@ -91,7 +95,7 @@ template <typename level_t, bool fv4, bool colored, bool varies> struct mg_krylo
       : level_t(level), norm0(0.0), reduction(until), done(false) {}
 
   __device__ void residual_of(mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
-    this->template residual<fv4, varies>(dst, x, f);
+    this->template residual<fv4>(dst, x, f);
   }
 
   __device__ void test(mg_vector_t residual_vector) {
@@ -200,7 +204,7 @@ template <typename level_t, bool fv4, bool colored, bool varies> struct mg_krylo
       remove_mean(MG_F);
     }
     for (int n = 0; n < job.max_iterations && !done; n++) {
-      mg_block_smooth<fv4, colored, varies>(l, this->s, job.steps, zero_guess && n == 0);
+      mg_block_smooth<fv4, colored>(l, this->s, job.steps, zero_guess && n == 0);
       residual_of(MG_KRYLOV_R, MG_U, MG_F);
       test(MG_KRYLOV_R);
     }
@@ -228,12 +232,11 @@ template <typename level_t, bool fv4, bool colored, bool varies> struct mg_krylo
 
 /** Solve a level of one cell.
  *  @return u */
-template <bool fv4, bool varies>
 static __device__ __forceinline__ mg_real_t mg_solve_one_cell(const mg_one_cell_level_t &level,
                                                               mg_real_t f, mg_real_t u,
                                                               const mg_bottom_job_t &job,
                                                               bool zero_guess) {
-  mg_krylov_t<mg_one_cell_t, fv4, true, varies> solver({&level, f, u}, job.reduction);
+  mg_krylov_t<mg_one_cell_t, false, true> solver({&level, f, u}, job.reduction);
   solver.solve(job, zero_guess);
   return solver.x[MG_U];
 }
@@ -249,7 +252,6 @@ static __device__ __forceinline__ bool mg_has_thread_per_cell(const mg_block_lev
  *  with cells compute, and the others join their barriers.
  *  @param[in] f, u  of this thread's cell
  *  @return u */
-template <bool varies>
 static __device__ __forceinline__ mg_real_t
 mg_solve_thread_cells(const mg_block_level_t &level, const mg_row_t &row, mg_real_t dinv,
                       mg_real_t f, mg_real_t u, const mg_bottom_job_t &job, bool zero_guess) {
@@ -258,22 +260,22 @@ mg_solve_thread_cells(const mg_block_level_t &level, const mg_row_t &row, mg_rea
     level_t::join_barriers();
     return u;
   }
-  mg_krylov_t<level_t, false, true, varies> solver({level, row, dinv, f, u}, job.reduction);
+  mg_krylov_t<level_t, false, true> solver({level, row, dinv, f, u}, job.reduction);
   solver.solve(job, zero_guess);
   solver.release_barriers();
   return solver.x[MG_U];
 }
 
 /** Solve a level whose vectors stay in global memory. All threads of the block must call this. */
-template <bool fv4, bool colored, bool varies>
+template <bool fv4, bool colored>
 static __device__ __forceinline__ void
 mg_solve_in_memory(const mg_block_level_t &level, const mg_bottom_job_t &job, bool zero_guess) {
-  mg_krylov_t<mg_block_level_t, fv4, colored, varies> solver(level, job.reduction);
+  mg_krylov_t<mg_block_level_t, fv4, colored> solver(level, job.reduction);
   solver.solve(job, zero_guess);
 }
 
 /** Solve a level of one patch. All threads of the block must call this; it ends with a barrier. */
-template <bool fv4, bool colored, bool varies>
+template <bool fv4, bool colored>
 static __device__ __forceinline__ void mg_block_solve(const mg_cuda_patch_t *l,
                                                       mg_block_shared_t *s,
                                                       const mg_bottom_job_t &job, bool zero_guess) {
@@ -281,24 +283,24 @@ static __device__ __forceinline__ void mg_block_solve(const mg_cuda_patch_t *l,
     if (threadIdx.x == 0) {
       mg_real_t *const *vec = l->p.vec;
       const mg_wall_t(&wall)[3][2] = l->p.wall;
-      const mg_one_cell_level_t cell = {mg_row<varies>(l, 0, 0, 0),
+      const mg_one_cell_level_t cell = {mg_row(l, 0, 0, 0),
                                         vec[MG_DINV][0],
                                         MG_REAL(l->v.b_h2),
                                         {!wall[0][0], !wall[1][0], !wall[2][0]},
                                         l->singular};
-      vec[MG_U][0] = mg_solve_one_cell<fv4, varies>(
-          cell, vec[MG_F][0], zero_guess ? MG_REAL(0.0) : vec[MG_U][0], job, zero_guess);
+      vec[MG_U][0] = mg_solve_one_cell(cell, vec[MG_F][0], zero_guess ? MG_REAL(0.0) : vec[MG_U][0],
+                                       job, zero_guess);
     }
   } else if (!fv4 && mg_has_thread_per_cell({l, s}, job)) {
     const mg_block_level_t level(l, s);
     const int3 i = level.cell(min((int)threadIdx.x, level.cells - 1));
     const ptrdiff_t at = level.offset(i);
-    const mg_real_t u = mg_solve_thread_cells<varies>(level, mg_row<varies>(l, i.x, i.y, i.z),
-                                                      level.vec(MG_DINV)[at], level.vec(MG_F)[at],
-                                                      level.vec(MG_U)[at], job, zero_guess);
+    const mg_real_t u =
+        mg_solve_thread_cells(level, mg_row(l, i.x, i.y, i.z), level.vec(MG_DINV)[at],
+                              level.vec(MG_F)[at], level.vec(MG_U)[at], job, zero_guess);
     if ((int)threadIdx.x < level.cells) level.vec(MG_U)[at] = u;
   } else {
-    mg_solve_in_memory<fv4, colored, varies>({l, s}, job, zero_guess);
+    mg_solve_in_memory<fv4, colored>({l, s}, job, zero_guess);
   }
   __syncthreads();
 }

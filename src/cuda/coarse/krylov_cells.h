@@ -93,7 +93,7 @@ struct mg_thread_cell_t : mg_cell_vectors_t {
     if (active) (void)__syncthreads_or(0);
   }
 
-  template <bool fv4, bool alpha_varies>
+  template <bool fv4>
   __device__ __forceinline__ void residual(mg_vector_t dst, mg_vector_t a, mg_vector_t f) {
     if (there) mg_shared_store(value_at, x[a]);
     barrier();

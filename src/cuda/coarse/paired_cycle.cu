@@ -14,19 +14,18 @@ typedef void (*kernel_t)(mg_paired_args_t args, int top, mg_cycle_t cycle, bool 
 
 struct mg_paired_cycle {
   mg_paired_args_t args;
-  kernel_t cycle, last; /**< for launches of several levels, and of the last one only */
-  size_t cycle_bytes;   /**< of shared memory, for `cycle` */
+  kernel_t kernel;     /**< for launches of several levels */
+  size_t shared_bytes; /**< of the kernel */
 };
 
 /* One block per SM: the compiler may use all registers. */
-template <bool one_cell, bool colored, bool varies, mg_interpolation_t v_kind,
-          mg_interpolation_t f_kind>
+template <bool one_cell, bool colored, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
 static __global__ void __launch_bounds__(MG_PAIRED_MAX_THREADS, 1)
     cycle_kernel(const MG_GRID_CONSTANT mg_paired_args_t args, int top, mg_cycle_t cycle,
                  bool zero_guess) {
   extern __shared__ __align__(16) mg_real_t values[];
-  const mg_paired_levels_t<one_cell, colored, varies, v_kind, f_kind> levels = {&args, values, top,
-                                                                                args.n_levels - 1};
+  const mg_paired_levels_t<one_cell, colored, v_kind, f_kind> levels = {&args, values, top,
+                                                                        args.n_levels - 1};
   levels.load_constants();
   mg_cuda_wait_dependency();
   levels.load_cells(cycle != MG_CYCLE_F && !zero_guess);
@@ -35,48 +34,24 @@ static __global__ void __launch_bounds__(MG_PAIRED_MAX_THREADS, 1)
   levels.store_cells();
 }
 
-/* The last level only. */
-template <bool colored, bool varies>
-static __global__ void __launch_bounds__(MG_PAIRED_MAX_THREADS)
-    last_kernel(const MG_GRID_CONSTANT mg_paired_args_t args, int, mg_cycle_t cycle,
-                bool zero_guess) {
-  extern __shared__ __align__(16) mg_real_t values[];
-  mg_cuda_wait_dependency();
-  mg_block_solve<false, colored, varies>(&args.last, (mg_block_shared_t *)values, args.bottom,
-                                         cycle == MG_CYCLE_F || zero_guess);
-}
-
 /* Whether the last level has one cell and is solved in registers. */
 static bool ends_with_cell(const mg_coarse_cycle_job_t *job) {
   return job->level[job->n_levels - 1].view->n[0] == 1 && job->bottom != MG_BOTTOM_SMOOTHER;
 }
 
-template <bool one_cell, bool colored, bool varies>
-static kernel_t kernel_of(const mg_coarse_cycle_job_t *job) {
+template <bool one_cell, bool colored> static kernel_t kernel_of(const mg_coarse_cycle_job_t *job) {
   if (job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V2)
-    return cycle_kernel<one_cell, colored, varies, MG_INTERPOLATE_V2, MG_INTERPOLATE_V2>;
+    return cycle_kernel<one_cell, colored, MG_INTERPOLATE_V2, MG_INTERPOLATE_V2>;
   if (job->v == MG_INTERPOLATE_P0 && job->f == MG_INTERPOLATE_P1)
-    return cycle_kernel<one_cell, colored, varies, MG_INTERPOLATE_P0, MG_INTERPOLATE_P1>;
+    return cycle_kernel<one_cell, colored, MG_INTERPOLATE_P0, MG_INTERPOLATE_P1>;
   return nullptr;
 }
 
-template <bool colored, bool varies>
-static void set_kernels(const mg_coarse_cycle_job_t *job, mg_paired_cycle_t *cycle) {
-  cycle->cycle = ends_with_cell(job) ? kernel_of<true, colored, varies>(job)
-                                     : kernel_of<false, colored, varies>(job);
-  cycle->last = last_kernel<colored, varies>;
-}
-
-static void choose_kernels(const mg_coarse_cycle_job_t *job, mg_paired_cycle_t *cycle) {
-  const bool colored = job->level[0].step[0].colored, varies = job->level[0].view->alpha_varies;
-  if (colored && varies)
-    set_kernels<true, true>(job, cycle);
-  else if (colored)
-    set_kernels<true, false>(job, cycle);
-  else if (varies)
-    set_kernels<false, true>(job, cycle);
-  else
-    set_kernels<false, false>(job, cycle);
+static kernel_t kernel_for(const mg_coarse_cycle_job_t *job) {
+  const bool colored = job->level[0].step[0].colored;
+  if (ends_with_cell(job))
+    return colored ? kernel_of<true, true>(job) : kernel_of<true, false>(job);
+  return colored ? kernel_of<false, true>(job) : kernel_of<false, false>(job);
 }
 
 static mg_paired_level_t level_of(const mg_view_t *v, mg_interpolation_t kind,
@@ -113,7 +88,7 @@ static mg_paired_level_t level_of(const mg_view_t *v, mg_interpolation_t kind,
  * @return bytes, without block_at's */
 static size_t assign_places(mg_paired_args_t *args) {
   const int last = args->n_levels - 1;
-  const int values = args->level[0].alpha ? 8 : 7; /* of a cell's coefficients */
+  const int values = mg_paired_row_t::values;
   int at = 0, most_padded = 0, first_step = 0;
   for (int l = 0; l <= last; l++) {
     mg_paired_level_t *level = &args->level[l];
@@ -158,18 +133,16 @@ mg_status_t mg_paired_cycle_create(const mg_coarse_cycle_job_t *job, const mg_st
   *out = nullptr;
   mg_paired_cycle_t *cycle = new (std::nothrow) mg_paired_cycle_t();
   if (!cycle) return mg_out_of_memory(sizeof *cycle, "the coarse cycle");
-  choose_kernels(job, cycle);
+  cycle->kernel = kernel_for(job);
   set_args(job, step, &cycle->args);
-  cycle->cycle_bytes =
+  cycle->shared_bytes =
       assign_places(&cycle->args) + (ends_with_cell(job) ? 0 : sizeof(mg_block_shared_t));
-  if (!cycle->cycle || cycle->cycle_bytes > (size_t)mg_cuda.shared_bytes) {
+  if (!cycle->kernel || cycle->shared_bytes > (size_t)mg_cuda.shared_bytes) {
     mg_paired_cycle_free(cycle);
     return MG_OK;
   }
   *out = cycle;
-  for (const kernel_t kernel : {cycle->cycle, cycle->last})
-    MG_TRY(mg_cuda_allow_shared((const void *)kernel, (size_t)mg_cuda.shared_bytes));
-  return MG_OK;
+  return mg_cuda_allow_shared((const void *)cycle->kernel, (size_t)mg_cuda.shared_bytes);
 }
 
 void mg_paired_cycle_free(mg_paired_cycle_t *cycle) {
@@ -178,12 +151,12 @@ void mg_paired_cycle_free(mg_paired_cycle_t *cycle) {
 
 mg_status_t mg_paired_cycle_run(const mg_paired_cycle_t *t, int top, mg_cycle_t cycle,
                                 bool zero_guess) {
-  const bool several = top + 1 < t->args.n_levels;
-  const int threads =
-      mg_cuda_block_threads(several ? t->args.level[top].pairs : t->args.last.v.cells);
-  mg_cuda_launch_dependent_shared(several ? t->cycle : t->last, 1, threads,
-                                  several ? t->cycle_bytes : sizeof(mg_block_shared_t), t->args,
-                                  top, cycle, zero_guess);
+  const mg_paired_args_t &args = t->args;
+  if (top + 1 == args.n_levels)
+    return mg_bottom_run(args.last, args.bottom, cycle == MG_CYCLE_F || zero_guess);
+  const int threads = mg_cuda_block_threads(args.level[top].pairs);
+  mg_cuda_launch_dependent_shared(t->kernel, 1, threads, t->shared_bytes, args, top, cycle,
+                                  zero_guess);
   MG_CUDA_LAUNCHED("paired_cycle");
   return MG_OK;
 }
