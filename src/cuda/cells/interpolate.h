@@ -96,18 +96,6 @@ mg_interpolate_children(const values_t &value, const mg_patch_t &fine, mg_vector
   }
 }
 
-/** mg_interpolate_children with values from memory. The ghosts of src that the formula reads must
- *  be valid. */
-template <mg_interpolation_t kind>
-static __device__ __forceinline__ void
-mg_interpolate_cell(const mg_patch_t &coarse, mg_vector_t src, const mg_patch_t &fine,
-                    mg_vector_t dst, bool add, int i, int j, int k) {
-  const mg_real_t *x = mg_cell(&coarse, src, i, j, k);
-  const ptrdiff_t js = coarse.jstride, ks = coarse.kstride;
-  const auto value = [=](int di, int dj, int dk) { return x[di + dj * js + dk * ks]; };
-  mg_interpolate_children<kind>(value, fine, dst, add, i, j, k);
-}
-
 /** Replace the neighbors of x1 that are outside a wall. */
 static __device__ __forceinline__ void mg_fold_line(mg_real_t &x0, mg_real_t x1, mg_real_t &x2,
                                                     bool low, bool high, int order) {

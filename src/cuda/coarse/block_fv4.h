@@ -14,7 +14,7 @@
  * a face of the domain, or one ghost outside an edge. The operator reads no other ghosts.
  *
  * The coarsest level, of at most 3^3 cells, has one warp. Results are bit-identical to those of
- * block_level.h. */
+ * separate launches. */
 #ifndef MG_CUDA_COARSE_BLOCK_FV4_H
 #define MG_CUDA_COARSE_BLOCK_FV4_H
 

@@ -2,6 +2,7 @@
 #ifndef MG_CUDA_COARSE_BLOCK_FV4_CYCLE_H
 #define MG_CUDA_COARSE_BLOCK_FV4_CYCLE_H
 
+#include "cuda/cells/interpolate.h"
 #include "cuda/coarse/block_fv4_bottom.h"
 
 /** Interpolation to the cell of a thread of the finer level.

@@ -1,5 +1,4 @@
-/* Cycles of fv4 in one block, as seen by one thread: in registers (block_fv4.h), and in global
- * memory for other levels. */
+/* Kernel argument of box_levels.h and of fv4; cycles of fv4 in one block, as seen by one thread. */
 #ifndef MG_CUDA_COARSE_BLOCK_FV4_LEVELS_H
 #define MG_CUDA_COARSE_BLOCK_FV4_LEVELS_H
 
@@ -20,39 +19,8 @@ struct mg_block_args_t {
   mg_bottom_job_t bottom;
 };
 
-/** V-cycle and F-cycle in global memory; level 0 is the finest level of the coarse cycle. */
-struct mg_fv4_global_levels_t {
-  const mg_block_args_t *args;
-  mg_block_shared_t *shared;
-
-  __device__ mg_block_level_t level(int l) const {
-    return mg_block_level_t(&args->level[l].l, shared);
-  }
-
-  __device__ __forceinline__ void visit(int l, bool down, mg_coarse_guess_t guess, bool) const {
-    const mg_block_steps_t &steps = args->level[l].steps;
-    const mg_block_level_t cells = level(l), coarse = level(l + 1);
-    if (guess == MG_COARSE_PLUS_P) cells.interpolate<MG_INTERPOLATE_V2, true>(coarse);
-    if (guess == MG_COARSE_P) cells.interpolate<MG_INTERPOLATE_V4, false>(coarse);
-    cells.smooth_fv4(steps.step, steps.n, guess == MG_COARSE_ZERO);
-    if (down) cells.residual<true>(MG_TMP, MG_U, MG_F);
-    if (down) cells.restrict_cells(MG_TMP, coarse, MG_F);
-  }
-
-  __device__ __forceinline__ void solve(bool zero_guess) const {
-    mg_block_solve<true, true>(&args->level[args->n_levels - 1].l, shared, args->bottom,
-                               zero_guess);
-  }
-
-  __device__ __forceinline__ void run(int top, bool f_cycle, bool zero_guess) const {
-    const int bottom = args->n_levels - 1;
-    for (int l = top; f_cycle && l < bottom; l++)
-      level(l).restrict_cells(MG_F, level(l + 1), MG_F);
-    mg_coarse_run(*this, top, bottom, f_cycle, zero_guess);
-  }
-};
-
-/** The same for small levels, in registers (block_fv4.h). */
+/** V-cycle and F-cycle of fv4 in registers (block_fv4.h); level 0 is the finest level of the coarse
+ *  cycle. */
 template <bool colored> struct mg_fv4_levels_t {
   const mg_block_args_t *args;
   mg_fv4_block_t<colored> block;

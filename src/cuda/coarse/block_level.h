@@ -10,7 +10,6 @@
 #ifndef MG_CUDA_COARSE_BLOCK_LEVEL_H
 #define MG_CUDA_COARSE_BLOCK_LEVEL_H
 
-#include "cuda/cells/interpolate.h"
 #include "cuda/cells/stencil_load.h"
 #include "cuda/cells/wall_value.h"
 #include "cuda/reduction.h"
@@ -198,29 +197,6 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** Fill all ghosts of x on a cube: periodic copies, or the Dirichlet formula of the given
-   *  order. */
-  __device__ void fill_ghosts(mg_vector_t x, int order) const {
-    const mg_patch_t *p = &l->p;
-    const int g = l->v.radius, n = row.n;
-    const mg_divisor_t w(n + 2 * g);
-#pragma unroll 1
-    for (int c = (int)threadIdx.x; c < w.n * w.n * w.n; c += (int)blockDim.x) {
-      const int q = w.quotient(c), k = w.quotient(q);
-      const int at[3] = {c - q * w.n - g, q - k * w.n - g, k - g};
-      bool outside = false;
-      for (int d = 0; d < 3; d++)
-        outside = outside || at[d] < 0 || at[d] >= n;
-      if (!outside) continue;
-      if (l->v.periodic)
-        *mg_cell(p, x, at[0], at[1], at[2]) =
-            *mg_cell(p, x, (at[0] + n) % n, (at[1] + n) % n, (at[2] + n) % n);
-      else
-        mg_wall_fill(p, x, at, order);
-    }
-    __syncthreads();
-  }
-
   /** Fill the ghosts that fv4's A reads: all layers at faces, the first layer at edges. Cells are
    *  numbered face by face, then edge by edge, to reduce divergence within a warp. */
   __device__ void fill_ghosts_fv4(mg_vector_t x) const {
@@ -284,75 +260,6 @@ struct mg_block_level_t {
       const ptrdiff_t at = offset(i);
       const mg_real_t ax = apply<fv4>(x, i);
       vec(dst)[at] = f < 0 ? ax : vec(f)[at] - ax;
-    }
-    __syncthreads();
-  }
-
-  /** One step of a smoother with fv4, as the backend's `smooth`. 1 / diagonal is read from
-   *  MG_DINV. */
-  __device__ void step_fv4(const mg_update_t &u) const {
-    if (u.x >= 0) fill_ghosts_fv4(u.x);
-    const mg_patch_t *p = &l->p;
-#pragma unroll 1
-    for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
-      const int3 i = cell(c);
-      const ptrdiff_t at = offset(i);
-      const int phase = (mg_parity(p, i.x, i.y, i.z) ^ u.color) & u.mask;
-      mg_real_t value = u.x < 0 ? MG_REAL(0.0) : vec(u.x)[at];
-      if (phase == 0) {
-        const mg_real_t ax = u.x < 0 ? MG_REAL(0.0) : apply<true>(u.x, i);
-        const mg_real_t previous = u.previous < 0 ? MG_REAL(0.0) : vec(u.previous)[at];
-        value = mg_update(value, previous, ax, vec(MG_F)[at], vec(MG_DINV)[at], u.c1, u.c2);
-      }
-      vec(u.dst)[at] = value;
-    }
-    __syncthreads();
-  }
-
-  /** All smoother steps on MG_U with fv4, as scheduled in level/smooth.c. */
-  __device__ void smooth_fv4(const mg_step_t *steps, int n_steps, bool zero_guess) const {
-    mg_vector_t from = MG_U, to = MG_TMP;
-    for (int n = 0; n < n_steps; n++) {
-      const mg_sweep_t sweep = {&steps[n],
-                                1,
-                                zero_guess && n == 0 ? MG_NO_VECTOR : from,
-                                zero_guess && n <= 1 ? MG_NO_VECTOR : to,
-                                to,
-                                MG_NO_VECTOR};
-      step_fv4(mg_update_of(&sweep));
-      const mg_vector_t swap = from;
-      from = to;
-      to = swap;
-    }
-    if (from != MG_U) axpby(MG_U, 1.0, from, 0.0, MG_NO_VECTOR);
-  }
-
-  /** coarse dst = mean of the 8 child cells of src. */
-  __device__ void restrict_cells(mg_vector_t src, const mg_block_level_t &coarse,
-                                 mg_vector_t dst) const {
-    const ptrdiff_t js = l->p.jstride, ks = l->p.kstride;
-#pragma unroll 1
-    for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
-      const int3 i = coarse.cell(c);
-      const mg_real_t *x = vec(src) + offset(make_int3(2 * i.x, 2 * i.y, 2 * i.z));
-      coarse.vec(dst)[coarse.offset(i)] =
-          mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1], x[js + ks] + x[js + ks + 1]);
-    }
-    __syncthreads();
-  }
-
-  /** MG_U = (add ? MG_U : 0) + P (MG_U of the coarser level), by V2 or V4. */
-  template <mg_interpolation_t kind, bool add>
-  __device__ void interpolate(const mg_block_level_t &coarse) const {
-    const int order = mg_wall_order(&coarse.l->v, kind == MG_INTERPOLATE_V4 ? 4 : 2, 0);
-    if (coarse.l->v.periodic || !mg_can_fold_walls(kind)) coarse.fill_ghosts(MG_U, order);
-#pragma unroll 1
-    for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
-      const int3 i = coarse.cell(c);
-      if constexpr (mg_can_fold_walls(kind))
-        mg_interpolate_folded<kind>(coarse.l->p, MG_U, l->p, MG_U, add, order, i.x, i.y, i.z);
-      else
-        mg_interpolate_cell<kind>(coarse.l->p, MG_U, l->p, MG_U, add, i.x, i.y, i.z);
     }
     __syncthreads();
   }

@@ -1,11 +1,10 @@
 /* Cycles over the coarsest levels in one launch of one block. The smooths, transfers and bottom
- * solve of four levels would otherwise take about fifty launches. Four kinds of kernels:
+ * solve of four levels would otherwise take about fifty launches. Three kinds of kernels:
  *
  *     7-point operators, cubes                  paired_cycle.cu
  *     7-point operators, other levels           box_levels.h; resident smooths are up to a tenth
  *                                               faster, where they are to be had
  *     fv4, at most 8^3 cells                    block_fv4.h
- *     fv4, larger levels or a smoother's solve  block_level.h
  *
  * Only latency counts, also that of instruction fetches: most of the code runs a few times.
  * docs/performance.md ("GPU: launches") has times, and what else was tried. */
@@ -21,17 +20,8 @@ struct mg_coarse_cycle {
   mg_paired_cycle_t *paired; /**< of cubes; otherwise null, and the following holds */
   mg_block_args_t args;
   kernel_t kernel;
-  int threads; /**< of the kernel of fv4 in registers; 0 for the others */
+  int threads; /**< of the kernel of fv4; 0: depend on the first level */
 };
-
-static __global__ void __launch_bounds__(MG_BLOCK_MAX_THREADS)
-    fv4_global_kernel(const MG_GRID_CONSTANT mg_block_args_t args, int top, mg_cycle_t cycle,
-                      bool zero_guess) {
-  mg_cuda_wait_dependency();
-  __shared__ mg_block_shared_t shared;
-  const mg_fv4_global_levels_t levels = {&args, &shared};
-  levels.run(top, cycle == MG_CYCLE_F, zero_guess);
-}
 
 template <bool colored>
 static __global__ void __launch_bounds__(MG_BLOCK_MAX_THREADS)
@@ -94,8 +84,8 @@ static bool has_pairs(const mg_coarse_cycle_job_t *job) {
   return mg_has_path(job->level[0].view->op, MG_PATH_PAIRS);
 }
 
-/* Set the levels, and the places of those of fv4 in registers.
- * @return threads of the kernel in registers */
+/* Set the levels, and the places of those of fv4.
+ * @return threads of fv4's kernel */
 static int set_args(const mg_coarse_cycle_job_t *job, const mg_step_t *step,
                     mg_block_args_t *args) {
   int n[MG_COARSE_LEVELS], n_steps[MG_COARSE_LEVELS];
@@ -104,8 +94,7 @@ static int set_args(const mg_coarse_cycle_job_t *job, const mg_step_t *step,
     n[l] = job->level[l].view->n[0];
     n_steps[l] = job->level[l].n_steps;
   }
-  const bool registers = !has_pairs(job) && fits_in_registers(job);
-  const int threads = registers ? mg_fv4_place_levels(job->n_levels, n, n_steps, place) : 0;
+  const int threads = has_pairs(job) ? 0 : mg_fv4_place_levels(job->n_levels, n, n_steps, place);
   for (int l = 0; l < job->n_levels; step += n_steps[l], l++)
     args->level[l] = {mg_cuda_patch(job->level[l].view, 0),
                       mg_cuda_block_steps(job->level[l].step, n_steps[l], step), place[l]};
@@ -133,15 +122,14 @@ static bool orders_match(const mg_coarse_cycle_job_t *job) {
 
 /* The kernel for a job whose levels are no cubes, or of fv4; null: none. */
 static kernel_t kernel_for(const mg_coarse_cycle_job_t *job) {
+  if (!mg_has_path(job->level[0].view->op, MG_PATH_BLOCK)) return nullptr;
   const bool colored = job->level[0].step[0].colored,
              v4 = job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V4;
-  if (!mg_has_path(job->level[0].view->op, MG_PATH_BLOCK)) return nullptr;
   if (has_pairs(job)) {
     if (!orders_match(job) || !all_fit(job, mg_box_fits) || launches_win(job)) return nullptr;
     return colored ? box_kernel<true> : box_kernel<false>;
   }
-  if (!v4 || !all_fit(job, cube_fits)) return nullptr;
-  if (!fits_in_registers(job)) return fv4_global_kernel;
+  if (!v4 || !all_fit(job, cube_fits) || !fits_in_registers(job)) return nullptr;
   return colored ? fv4_kernel<true> : fv4_kernel<false>;
 }
 
@@ -177,11 +165,8 @@ void mg_cuda_coarse_cycle_free(mg_coarse_cycle_t *cycle) {
 mg_status_t mg_cuda_coarse_cycle_run(const mg_coarse_cycle_t *t, int top, mg_cycle_t cycle,
                                      bool zero_guess) {
   if (t->paired) return mg_paired_cycle_run(t->paired, top, cycle, zero_guess);
-  const mg_view_t &v = t->args.level[top].l.v;
   const int threads =
-      t->threads
-          ? t->threads
-          : mg_cuda_block_threads(mg_has_path(v.op, MG_PATH_PAIRS) ? mg_box_pairs(&v) : v.cells);
+      t->threads ? t->threads : mg_cuda_block_threads(mg_box_pairs(&t->args.level[top].l.v));
   mg_cuda_launch_dependent(t->kernel, 1, threads, t->args, top, cycle, zero_guess);
   MG_CUDA_LAUNCHED("coarse_cycle");
   return MG_OK;

@@ -10,7 +10,7 @@ struct mg_bottom_job_t {
   mg_bottom_t method;
   int max_iterations;
   double reduction;
-  mg_block_steps_t steps; /**< MG_BOTTOM_SMOOTHER: one smooth */
+  mg_block_steps_t steps; /**< MG_BOTTOM_SMOOTHER, which fv4 lacks: one smooth */
 };
 
 /** Solve a level of one patch in one launch: bottom.cu.
@@ -18,17 +18,13 @@ struct mg_bottom_job_t {
 mg_status_t mg_bottom_run(const mg_cuda_patch_t &l, const mg_bottom_job_t &job, bool zero_guess);
 
 /** One complete smooth of MG_U. Not inlined, since it is rarely used on the coarsest level. */
-template <bool fv4, bool colored>
+template <bool colored>
 static __device__ __noinline__ void mg_block_smooth(const mg_cuda_patch_t *l, mg_block_shared_t *s,
                                                     const mg_block_steps_t &steps,
                                                     bool zero_guess) {
   const mg_block_level_t level(l, s);
-  if constexpr (fv4) {
-    level.smooth_fv4(steps.step, steps.n, zero_guess);
-  } else {
-    const mg_real2_t zero = {0.0, 0.0}, u = zero_guess ? zero : level.load(MG_U, level.pair());
-    mg_block_smoother_t<colored>(level, steps, u).smooth();
-  }
+  const mg_real2_t zero = {0.0, 0.0}, u = zero_guess ? zero : level.load(MG_U, level.pair());
+  mg_block_smoother_t<colored>(level, steps, u).smooth();
   __syncthreads();
 }
 
@@ -204,7 +200,7 @@ template <typename level_t, bool fv4, bool colored> struct mg_krylov_t : level_t
       remove_mean(MG_F);
     }
     for (int n = 0; n < job.max_iterations && !done; n++) {
-      mg_block_smooth<fv4, colored>(l, this->s, job.steps, zero_guess && n == 0);
+      mg_block_smooth<colored>(l, this->s, job.steps, zero_guess && n == 0);
       residual_of(MG_KRYLOV_R, MG_U, MG_F);
       test(MG_KRYLOV_R);
     }
@@ -225,7 +221,7 @@ template <typename level_t, bool fv4, bool colored> struct mg_krylov_t : level_t
       cg(job.max_iterations);
     else if (job.method == MG_BOTTOM_BICGSTAB)
       bicgstab(job.max_iterations);
-    else if constexpr (level_t::has_many_cells)
+    else if constexpr (level_t::has_many_cells && !fv4)
       smoother(job, zero_guess);
   }
 };
