@@ -160,21 +160,6 @@ def gpus_of(study: Study) -> list:
     return visible_gpus({**os.environ, **study.environment})
 
 
-def check_gpus(study: Study, local: bool) -> list[str]:
-    """Warn if ranks of a local study share a GPU.
-
-    Returns: warnings, one line each
-    """
-    have = len(gpus_of(study)) if local and study.gpus_per_rank > 0 else 0
-    most = max(study.ranks(nodes) for nodes in study.nodes)
-    if have == 0 or have >= most:
-        return []
-    return [
-        f"this machine has {plural(have, 'GPU')} for up to {plural(most, 'rank')}: ranks that "
-        "share a GPU run alternately and do not scale; use fewer [study] nodes"
-    ]
-
-
 class Planned(Result):
     """A plan (--dry-run --json) as a report whose class can be determined."""
 
@@ -308,25 +293,31 @@ def check_work(study: Study, points: list[Point]) -> list[str]:
     return warnings
 
 
-def check_cores(study: Study, points: list[Point], local: bool) -> list[str]:
-    """Warn if ranks with GPUs on several nodes have no core for NCCL's threads."""
-    if local or study.gpus_per_rank == 0 or study.threads > 1 or points[-1].nodes == 1:
+def check_gpus(study: Study, points: list[Point], local: bool, launcher: str) -> list[str]:
+    """Warn if ranks share a GPU, if they have no core for NCCL's threads between nodes, or if they
+    may run on another socket than their GPU."""
+    if study.gpus_per_rank == 0:
         return []
-    return [
-        "each rank with a GPU has one core, which it shares with NCCL's threads for messages "
-        "between nodes; reserve more cores with [node] threads"
-    ]
-
-
-def check_sockets(study: Study, launcher: str) -> list[str]:
-    """Warn if ranks may run on another socket than their GPU."""
-    if study.gpus_per_rank == 0 or study.numa == 1 or launcher != "srun":
-        return []
-    return [
-        "with [node] numa, srun distributes ranks cyclically over sockets, but ranks use GPUs in "
-        "order, which on most nodes is socket by socket; use launcher = mpirun, or remove numa and "
-        "fill the node with [node] threads"
-    ]
+    have, most = len(gpus_of(study)) if local else 0, points[-1].ranks
+    warnings = (
+        (
+            0 < have < most,
+            f"this machine has {plural(have, 'GPU')} for up to {plural(most, 'rank')}: ranks that "
+            "share a GPU run alternately and do not scale; use fewer [study] nodes",
+        ),
+        (
+            not local and study.threads == 1 and points[-1].nodes > 1,
+            "each rank with a GPU has one core, which it shares with NCCL's threads for messages "
+            "between nodes; reserve more cores with [node] threads",
+        ),
+        (
+            study.numa > 1 and launcher == "srun",
+            "with [node] numa, srun distributes ranks cyclically over sockets, but ranks use GPUs "
+            "in order, which on most nodes is socket by socket; use launcher = mpirun, or remove "
+            "numa and fill the node with [node] threads",
+        ),
+    )
+    return [text for holds, text in warnings if holds]
 
 
 def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[Plan, list[str]]:
@@ -337,7 +328,7 @@ def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[P
     local = system == "local"
     built = ask(program, ["--version"])
     check_device(study)
-    warnings = missing_to_run(study, program, built, local) + check_gpus(study, local)
+    warnings = missing_to_run(study, program, built, local)
     check_deck(study, program)
     points, report = [], {}
     for nodes in study.nodes:
@@ -345,8 +336,8 @@ def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[P
         points.append(point)
         # Check memory before the next, larger point: planning one that cannot fit takes minutes.
         check_memory(study, points[-1:], local)
-    warnings += check_work(study, points) + check_cores(study, points, local)
-    warnings += check_sockets(study, launcher) + check_rules(study, program, report, points)
+    warnings += check_work(study, points) + check_gpus(study, points, local, launcher)
+    warnings += check_rules(study, program, report, points)
     warnings += check_memory(study, points, local)
     plan = Plan(
         program=program,

@@ -135,10 +135,10 @@ class Collector:
         self.counted: dict[str, list[tuple[Level, float, float]]] = {CPU: [], GPU: [], PASSES: []}
         self.found = Machine()
         self.first: Report | None = None
-        self.first_settings: tuple[str, dict[str, str]] | None = None
+        self.first_values: dict[tuple[str, ...], tuple[str, dict]] = {}
 
     def add_study(self, folder: Folder, program: str, name: str) -> None:
-        self.must_have_like_settings(folder, program)
+        self.must_share(folder.path, ALIKE_SETTINGS, settings_of(folder.study, program))
         for point in folder.plan.points:
             planned: dict[tuple[int, ...], list[Level]] = {}
             on_host, cores, n_hosts = host_of(folder, point)
@@ -163,19 +163,20 @@ class Collector:
                     self.found.cpu_below = options["cpu_below"]
                 self.add_run(report, f"{name}{point.name}", planned[key], setting)
 
-    def must_have_like_settings(self, folder: Folder, program: str) -> None:
-        settings = settings_of(folder.study, program)
-        self.first_settings = self.first_settings or (folder.path, settings)
-        path, others = self.first_settings
-        for key in ALIKE_SETTINGS:
-            if settings.get(key) != others.get(key):
+    def must_share(self, path: str, keys: tuple[str, ...], values: dict) -> None:
+        """All runs of a model must solve one problem in one way."""
+        first, others = self.first_values.setdefault(keys, (path, values))
+        for key in keys:
+            if values.get(key) != others.get(key):
                 raise UsageError(
-                    f"all runs of a model must have one value of {key}: {folder.path} has "
-                    f"{settings.get(key)}, {path} has {others.get(key)}"
+                    f"all runs of a model must have one value of {key}: {path} has "
+                    f"{values.get(key)}, {first} has {others.get(key)}"
                 )
 
     def add_run(self, report: Report, name: str, levels: list[Level], setting: Setting) -> None:
-        self.must_be_alike(report)
+        self.must_share(report.path, ALIKE, report.about)
+        self.first = self.first or report
+        self.found.cycles = max(self.found.cycles, report.get("solves.0.cycles", int))
         self.look_at_levels(report, levels)
         for grid in range(min(N_GRIDS, len(report.get("solves", list)))):
             visits = visits_of(
@@ -195,17 +196,6 @@ class Collector:
                     level_seconds=[] if grid > 0 else seconds_of_levels(report, levels),
                 )
             )
-
-    def must_be_alike(self, report: Report) -> None:
-        """All runs of a model must solve one problem in one way."""
-        self.first = self.first or report
-        for key in ALIKE:
-            if report.about[key] != self.first.about[key]:
-                raise UsageError(
-                    f"all runs of a model must have one {key}: {report.path} has "
-                    f"{report.about[key]}, {self.first.path} has {self.first.about[key]}"
-                )
-        self.found.cycles = max(self.found.cycles, report.get("solves.0.cycles", int))
 
     def look_at_levels(self, report: Report, levels: list[Level]) -> None:
         """Record the exchanges per visit, and the levels that one GPU kernel processes together."""

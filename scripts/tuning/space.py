@@ -91,12 +91,6 @@ class Space:
         every = {key: text for value in choice.values() for key, text in value.items()}
         return tuple(sorted(every.items(), key=lambda item: self.order.index(item[0])))
 
-    def size(self) -> int:
-        total = 1
-        for values in self.groups.values():
-            total *= len(values)
-        return total
-
 
 def same(a: str | None, b: str) -> bool:
     """True if two values of an option are equal, as words or as numbers."""

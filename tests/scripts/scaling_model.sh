@@ -256,7 +256,7 @@ rm alone/runs/n[248].*.json
 refuse 2 'are too few for|no run has messages between ranks' model alone
 cp -r small other
 sed -i 's/"smoother": "gsrb"/"smoother": "jacobi"/' other/runs/n4.2.json
-refuse 2 'all runs of a model must have one smoother: .*n4.2.json has jacobi, .*n1.1.json has gsrb' model other
+refuse 2 'all runs of a model must have one value of smoother: .*n4.2.json has jacobi, .*n1.1.json has gsrb' model other
 study lazy '[node]' 'ranks = 1' '[problem]' 'log2-box-dim = 4' 'boxes-per-rank = 64' '[options]' 'smooths = 1'
 refuse 2 'all runs of a model must have one value of smooths: .*lazy has 1, .*small has 3' model small lazy
 sed -i 's/"smoother": "jacobi"/"smoother": "gsrb"/; s/"messages"/"massages"/g' other/runs/n4.2.json
