@@ -180,14 +180,17 @@ static void check_runs(int number, const exercise_form_t *form, const exercise_m
       if (!is_right(number, form, decoy, m, splits[s], verdict)) return;
 }
 
-static mg_status_t check_size(int number, const exercise_form_t *form, int64_t n,
-                              exercise_verdict_t *verdict) {
-  exercise_memory_t m = {.d = {.n = n, .js = 4, .ks = 12, .spike = -1}}, decoy = m;
-  if (form->place) MG_TRY(check_places(number, form, n, verdict));
-  if (!verdict->right) return MG_OK;
+typedef void (*with_arrays_t)(int number, const exercise_form_t *form,
+                              const exercise_memory_t *decoy, exercise_memory_t *m,
+                              exercise_verdict_t *verdict);
+
+/* Call `run` with arrays of a shape, and decoys. */
+static mg_status_t with_arrays(int number, const exercise_form_t *form, exercise_data_t d,
+                               with_arrays_t run, exercise_verdict_t *verdict) {
+  exercise_memory_t m = {.d = d}, decoy = m;
   mg_status_t status = exercise_allocate(number, &m);
   if (status == MG_OK) status = allocate_decoy(number, &m.d, &decoy);
-  if (status == MG_OK) check_runs(number, form, &decoy, &m, verdict);
+  if (status == MG_OK) run(number, form, &decoy, &m, verdict);
   exercise_free(&decoy);
   exercise_free(&m);
   return status;
@@ -243,17 +246,6 @@ static void count(int number, const exercise_form_t *form, const exercise_memory
   judge(number, verdict, exercise_info[number - 1].sums > 0 ? count_sums(form, &m->d) : 0);
 }
 
-static mg_status_t check_count(int number, const exercise_form_t *form,
-                               exercise_verdict_t *verdict) {
-  exercise_memory_t m = {.d = {.n = COUNTED_ELEMENTS, .js = 16, .ks = 64, .spike = -1}}, decoy = m;
-  mg_status_t status = exercise_allocate(number, &m);
-  if (status == MG_OK) status = allocate_decoy(number, &m.d, &decoy);
-  if (status == MG_OK) count(number, form, &decoy, &m, verdict);
-  exercise_free(&decoy);
-  exercise_free(&m);
-  return status;
-}
-
 mg_status_t exercise_check(int number, const exercise_form_t *form, exercise_verdict_t *verdict) {
   static const int64_t sizes[] = {1, 2, 3, 7, 8, 9, 16, 31, 32, 33, 40, 100, 257};
   memset(verdict, 0, sizeof *verdict);
@@ -261,7 +253,11 @@ mg_status_t exercise_check(int number, const exercise_form_t *form, exercise_ver
   verdict->right = true;
   state.number = number;
   state.verdict = verdict;
-  for (size_t s = 0; s < sizeof sizes / sizeof sizes[0] && verdict->right; s++)
-    MG_TRY(check_size(number, form, sizes[s], verdict));
-  return verdict->right ? check_count(number, form, verdict) : MG_OK;
+  for (size_t s = 0; s < sizeof sizes / sizeof sizes[0] && verdict->right; s++) {
+    const exercise_data_t d = {.n = sizes[s], .js = 4, .ks = 12, .spike = -1};
+    if (form->place) MG_TRY(check_places(number, form, d.n, verdict));
+    if (verdict->right) MG_TRY(with_arrays(number, form, d, check_runs, verdict));
+  }
+  const exercise_data_t counted = {.n = COUNTED_ELEMENTS, .js = 16, .ks = 64, .spike = -1};
+  return verdict->right ? with_arrays(number, form, counted, count, verdict) : MG_OK;
 }

@@ -91,7 +91,17 @@ static const char *const cells_text[] = {"", ", double and float", ", float"};
  * to be divided by n. */
 #define STEP(name, bytes, flops)                                                                   \
   { name, bytes, flops, ROOFLINE_SMOOTHS }
-#define OTHERS(list) .others = (list), .n_others = sizeof(list) / sizeof *(list)
+#define GSRB(count, bytes, flops)                                                                  \
+  .fused = STEP("GSRB, " #count " fused half sweeps", bytes / count, flops),                       \
+  .first = STEP("GSRB, a half sweep", bytes, flops)
+#define GSRB_OF_FV2 GSRB(3, 48.0, 15.5)
+#define GSRB_OF_FV4 GSRB(2, 56.0, 57.5)
+#define GSRB_OF_7PT GSRB(2, 48.0, 15.5)
+#define CHEBYSHEV_OF_FV2                                                                           \
+  .fused = STEP("Chebyshev, 3 fused steps", 56.0 / 3, 35.0),                                       \
+  .first = STEP("Chebyshev, a step", 56.0 - UNREAD, 35.0)
+#define SOME(list, n) .others = (list), .n_others = (n)
+#define OTHERS(list)  SOME(list, sizeof(list) / sizeof *(list))
 static const struct {
   roofline_problem_t problem;
   cells_t cells;
@@ -99,63 +109,26 @@ static const struct {
   const kernel_t *others;
   int n_others;
 } problems[] = {
-    {{"fv2", .smoother = "gsrb"},
-     .fused = STEP("GSRB, 3 fused half sweeps", 48.0 / 3, 15.5),
-     .first = STEP("GSRB, a half sweep", 48.0, 15.5),
-     OTHERS(of_fv2)},
+    {{"fv2", .smoother = "gsrb"}, GSRB_OF_FV2, OTHERS(of_fv2)},
     {{"fv2", .smoother = "jacobi"},
      .fused = STEP("Jacobi, 3 fused steps", 48.0 / 3, 35.0),
      .first = STEP("Jacobi, a step", 48.0, 35.0)},
     {{"fv2", .smoother = "l1jacobi"}, .first = STEP("l1-Jacobi, a step", 56.0, 27.0)},
-    {{"fv2", .smoother = "chebyshev"},
-     .fused = STEP("Chebyshev, 3 fused steps", 56.0 / 3, 35.0),
-     .first = STEP("Chebyshev, a step", 56.0 - UNREAD, 35.0)},
+    {{"fv2", .smoother = "chebyshev"}, CHEBYSHEV_OF_FV2},
     {{"fv2", .smoother = "gsrb", .boundary = "periodic"},
      .first = {"halo of one vector", 16.0 * 6, 0.0, ROOFLINE_HALO}},
-    {{"fv2", .smoother = "gsrb", .alpha_varies = true},
-     .fused = STEP("GSRB, 3 fused half sweeps", 48.0 / 3, 15.5),
-     .first = STEP("GSRB, a half sweep", 48.0, 15.5),
-     .others = of_fv2,
-     .n_others = 4},
-    {{"fv2", .smoother = "chebyshev", .alpha_varies = true},
-     .fused = STEP("Chebyshev, 3 fused steps", 56.0 / 3, 35.0),
-     .first = STEP("Chebyshev, a step", 56.0 - UNREAD, 35.0)},
-    {{"fv4", .smoother = "gsrb"},
-     .fused = STEP("GSRB, 2 fused half sweeps", 56.0 / 2, 57.5),
-     .first = STEP("GSRB, a half sweep", 56.0, 57.5),
-     OTHERS(of_fv4)},
+    {{"fv2", .smoother = "gsrb", .alpha_varies = true}, GSRB_OF_FV2, SOME(of_fv2, 4)},
+    {{"fv2", .smoother = "chebyshev", .alpha_varies = true}, CHEBYSHEV_OF_FV2},
+    {{"fv4", .smoother = "gsrb"}, GSRB_OF_FV4, OTHERS(of_fv4)},
     {{"fv4", .smoother = "chebyshev"}, .first = STEP("Chebyshev, a step", 64.0 - UNREAD, 119.0)},
-    {{"fv4", .smoother = "gsrb", .alpha_varies = true},
-     .fused = STEP("GSRB, 2 fused half sweeps", 56.0 / 2, 57.5),
-     .first = STEP("GSRB, a half sweep", 56.0, 57.5),
-     .others = of_fv4 + 1,
-     .n_others = 3},
-    {{"7pt", .smoother = "gsrb"},
-     .fused = STEP("GSRB, 2 fused half sweeps", 48.0 / 2, 15.5),
-     .first = STEP("GSRB, a half sweep", 48.0, 15.5),
-     OTHERS(of_7pt)},
+    {{"fv4", .smoother = "gsrb", .alpha_varies = true}, GSRB_OF_FV4, SOME(of_fv4 + 1, 3)},
+    {{"7pt", .smoother = "gsrb"}, GSRB_OF_7PT, OTHERS(of_7pt)},
     {{"fv2", .smoother = "gsrb", .mixed = true}, CELLS_BETWEEN, OTHERS(of_mixed)},
     {{"fv4", .smoother = "gsrb", .mixed = true}, CELLS_BETWEEN, OTHERS(of_mixed_fv4)},
-    {{"fv2", .smoother = "gsrb", .mixed = true},
-     CELLS_FLOAT,
-     .fused = STEP("GSRB, 3 fused half sweeps", 48.0 / 3, 15.5),
-     .first = STEP("GSRB, a half sweep", 48.0, 15.5),
-     OTHERS(of_fv2_float)},
-    {{"fv2", .smoother = "chebyshev", .mixed = true},
-     CELLS_FLOAT,
-     .fused = STEP("Chebyshev, 3 fused steps", 56.0 / 3, 35.0),
-     .first = STEP("Chebyshev, a step", 56.0 - UNREAD, 35.0)},
-    {{"fv4", .smoother = "gsrb", .mixed = true},
-     CELLS_FLOAT,
-     .fused = STEP("GSRB, 2 fused half sweeps", 56.0 / 2, 57.5),
-     .first = STEP("GSRB, a half sweep", 56.0, 57.5),
-     .others = of_fv4 + 3,
-     .n_others = 1},
-    {{"7pt", .smoother = "gsrb", .mixed = true},
-     CELLS_FLOAT,
-     .fused = STEP("GSRB, 2 fused half sweeps", 48.0 / 2, 15.5),
-     .first = STEP("GSRB, a half sweep", 48.0, 15.5),
-     OTHERS(of_7pt_float)},
+    {{"fv2", .smoother = "gsrb", .mixed = true}, CELLS_FLOAT, GSRB_OF_FV2, OTHERS(of_fv2_float)},
+    {{"fv2", .smoother = "chebyshev", .mixed = true}, CELLS_FLOAT, CHEBYSHEV_OF_FV2},
+    {{"fv4", .smoother = "gsrb", .mixed = true}, CELLS_FLOAT, GSRB_OF_FV4, SOME(of_fv4 + 3, 1)},
+    {{"7pt", .smoother = "gsrb", .mixed = true}, CELLS_FLOAT, GSRB_OF_7PT, OTHERS(of_7pt_float)},
 };
 enum { N_PROBLEMS = sizeof problems / sizeof problems[0], LARGEST = 9 };
 
