@@ -26,48 +26,20 @@ static const char *word_of(const char *path) {
 
 /* --- dumps ----------------------------------------------------------------------------- */
 
-/* Values of an axis, the same as read back, and checksums of both. */
-typedef struct {
-  double *values, *stored;
-  uint64_t *sums, *stored_sums;
-} axis_t;
-
-/* Write a dataset of n values, or compare it with the file; with a word of the list of checksums
- * also these. */
-static mg_status_t move(mg_h5_t *file, const char *path, const char *word, int32_t n, bool write,
-                        const axis_t *axis) {
-  const bool has_sums = word != NULL;
-  MG_TRY(
-      mg_dataset_move(file, path, MG_H5_DOUBLE, 1, &n, write, write ? axis->values : axis->stored));
-  if (has_sums) {
-    char sums[MG_H5_NAME_MAX];
-    mg_sums_path(word, sums);
-    mg_sums_of_rows(axis->values, n, 1, axis->sums);
-    MG_TRY(mg_dataset_move(file, sums, MG_H5_UINT64, 1, &n, write,
-                           write ? axis->sums : axis->stored_sums));
-  }
-  if (write) return MG_OK;
-  const bool same =
-      memcmp(axis->values, axis->stored, (size_t)n * sizeof *axis->values) == 0 &&
-      (!has_sums || memcmp(axis->sums, axis->stored_sums, (size_t)n * sizeof *axis->sums) == 0);
-  return MG_ON_ROOT(
-      same ? MG_OK : mg_error(MG_ERR_IO, "%s reads back different values; check the disk", path));
-}
-
 /* Coarser levels have no checksums: nothing reads their positions. */
 static mg_status_t move_faces(const mg_hierarchy_t *h, mg_h5_t *file, int l, int d, bool write,
-                              const axis_t *axis) {
+                              const mg_rows_t *axis) {
   char path[MG_DATA_PATH_MAX];
   const int32_t n = h->plan.level[l].layout.n[d] + 1;
   mg_axis_path(l, d, path);
   for (int32_t i = 0; i < n; i++)
     axis->values[i] = mg_plan_position(h->level[0].plan, &h->params, l, d, i);
-  return move(file, path, l == 0 ? path + 1 : NULL, n, write, axis);
+  return mg_rows_move(file, path, l == 0 ? path + 1 : NULL, 1, &n, write, axis);
 }
 
 /* The coordinates that VTK expects: of faces, or with point centering of cell centers. */
 static mg_status_t move_coordinates(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
-                                    const axis_t *axis) {
+                                    const mg_rows_t *axis) {
   char path[MG_DATA_PATH_MAX];
   const bool points = h->params.dump_centering == MG_CENTERING_POINT;
   const int32_t n = h->plan.level[0].layout.n[d] + (points ? 0 : 1);
@@ -77,20 +49,14 @@ static mg_status_t move_coordinates(const mg_hierarchy_t *h, mg_h5_t *file, int 
     const double low = mg_plan_position(level, &h->params, 0, d, i);
     axis->values[i] = points ? 0.5 * (low + mg_plan_position(level, &h->params, 0, d, i + 1)) : low;
   }
-  return move(file, path, word_of(path), n, write, axis);
+  return mg_rows_move(file, path, word_of(path), 1, &n, write, axis);
 }
 
 mg_status_t mg_axes_dump(const mg_hierarchy_t *h, mg_h5_t *file, bool write) {
   const int32_t *n = h->plan.level[0].layout.n;
   const int64_t most = (int64_t)n[0] + n[1] + n[2] + 1;
-  axis_t axis = {0};
-  mg_status_t status = mg_new(&axis.values, 2 * most, "positions of faces");
-  if (status == MG_OK) status = mg_new(&axis.sums, 2 * most, "positions of faces");
-  status = mg_comm_agree(status);
-  if (status == MG_OK) {
-    axis.stored = axis.values + most;
-    axis.stored_sums = axis.sums + most;
-  }
+  mg_rows_t axis;
+  mg_status_t status = mg_rows_create(most, &axis);
   for (int l = 0; l < h->n_levels; l++)
     for (int d = 0; d < 3; d++) {
       if (mg_plan_is_even(h->level[0].plan, &h->params, l)) continue;
@@ -98,8 +64,7 @@ mg_status_t mg_axes_dump(const mg_hierarchy_t *h, mg_h5_t *file, bool write) {
         status = move_faces(h, file, l, d, write, &axis);
       if (status == MG_OK && l == 0) status = move_coordinates(h, file, d, write, &axis);
     }
-  free(axis.values);
-  free(axis.sums);
+  mg_rows_free(&axis);
   return status;
 }
 

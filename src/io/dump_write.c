@@ -77,25 +77,6 @@ static mg_status_t run_levels(mg_hierarchy_t *h, mg_h5_t *file, bool write, beyo
 
 /* --- the file -------------------------------------------------------------------------- */
 
-/* Faces of a wall in rows along its faster direction, and a checksum of each row. */
-typedef struct {
-  double *faces;
-  uint64_t *sums;
-} wall_t;
-
-static mg_status_t move_wall(mg_h5_t *file, const char *path, const char *word, const int32_t n[2],
-                             bool write, const wall_t *wall) {
-  char sums[MG_H5_NAME_MAX];
-  mg_sums_path(word, sums);
-  MG_TRY(mg_dataset_move(file, path, MG_H5_DOUBLE, 2, n, write, wall->faces));
-  return mg_dataset_move(file, sums, MG_H5_UINT64, 1, &n[1], write, wall->sums);
-}
-
-static bool same_walls(const wall_t *a, const wall_t *b, const int32_t n[2]) {
-  return memcmp(a->faces, b->faces, (size_t)n[0] * (size_t)n[1] * sizeof *a->faces) == 0 &&
-         memcmp(a->sums, b->sums, (size_t)n[1] * sizeof *a->sums) == 0;
-}
-
 /* Remove the factors of the faces on the high side in direction d. */
 static mg_status_t unscale_wall(const mg_hierarchy_t *h, int d, const int32_t n[2], double *faces) {
   mg_metric_t m;
@@ -109,63 +90,46 @@ static mg_status_t unscale_wall(const mg_hierarchy_t *h, int d, const int32_t n[
   return MG_OK;
 }
 
-/* Write a plane of faces with its checksums, or compare it with the file. */
-static mg_status_t run_faces(mg_h5_t *file, const char *path, const char *word, const int32_t n[2],
-                             bool write, const wall_t *wall, const wall_t *stored) {
-  mg_sums_of_rows(wall->faces, n[1], n[0], wall->sums);
-  MG_TRY(move_wall(file, path, word, n, write, write ? wall : stored));
-  if (write) return MG_OK;
-  return MG_ON_ROOT(
-      same_walls(wall, stored, n)
-          ? MG_OK
-          : mg_error(MG_ERR_IO, "%s reads back different values; check the disk", path));
-}
-
 /* Betas on the upper wall in direction d. */
-static mg_status_t run_wall(mg_hierarchy_t *h, mg_h5_t *file, int d, bool write, const wall_t *wall,
-                            const wall_t *stored) {
+static mg_status_t run_wall(mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
+                            const mg_rows_t *wall) {
   const mg_vector_t beta = MG_BETA_I + (mg_vector_t)d;
   char path[MG_DATA_PATH_MAX];
   int32_t n[2];
   mg_boundary_faces_size(h->plan.level[0].layout.n, d, n);
   MG_TRY(mg_comm_agree_or_end(mg_conditions_remove(h, beta)));
-  MG_TRY(mg_boundary_faces_get(&h->level[0], d, wall->faces));
+  MG_TRY(mg_boundary_faces_get(&h->level[0], d, wall->values));
   MG_TRY(mg_comm_agree_or_end(mg_conditions_restore(h, beta)));
-  MG_TRY(unscale_wall(h, d, n, wall->faces));
+  MG_TRY(unscale_wall(h, d, n, wall->values));
   snprintf(path, sizeof path, "/HPGMG/walls/%s", mg_field_name((mg_field_t)(MG_FIELD_BETA_I + d)));
-  return run_faces(file, path, path + strlen("/HPGMG/"), n, write, wall, stored);
+  return mg_rows_move(file, path, path + strlen("/HPGMG/"), 2, n, write, wall);
 }
 
 /* Values of a condition that differ from face to face. */
 static mg_status_t run_side(mg_hierarchy_t *h, mg_h5_t *file, int d, int side, bool write,
-                            const wall_t *wall, const wall_t *stored) {
+                            const mg_rows_t *wall) {
   const char *path = mg_input_wall_path(d, side);
   int32_t n[2];
   mg_boundary_faces_size(h->plan.level[0].layout.n, d, n);
   MG_TRY(mg_comm_agree_or_end(mg_wall_values_put(h, d, side)));
-  MG_TRY(mg_boundary_cells_get(&h->level[0], MG_U, d, side, wall->faces));
+  MG_TRY(mg_boundary_cells_get(&h->level[0], MG_U, d, side, wall->values));
   MG_TRY(mg_comm_agree_or_end(mg_wall_values_restore(h, d, side)));
-  return run_faces(file, path, path + 1, n, write, wall, stored);
+  return mg_rows_move(file, path, path + 1, 2, n, write, wall);
 }
 
 static mg_status_t run_walls(mg_hierarchy_t *h, mg_h5_t *file, bool write) {
   const mg_params_t *p = &h->params;
   const int64_t most = mg_boundary_faces_max(&h->level[0]);
   if (!mg_dump_wants_wall(p, MG_N_FIELDS) && !mg_dump_wants_sides(p)) return MG_OK;
-  double *faces;
-  uint64_t *sums = NULL;
-  mg_status_t status = mg_new(&faces, 2 * most, "boundary faces");
-  if (status == MG_OK) status = mg_new(&sums, 2 * most, "boundary faces");
-  status = mg_comm_agree(status);
-  const wall_t wall = {faces, sums}, stored = {faces + most, sums + most};
+  mg_rows_t wall;
+  mg_status_t status = mg_rows_create(most, &wall);
   for (int d = 0; d < 3 && status == MG_OK; d++) {
     if (mg_dump_wants_wall(p, (mg_field_t)(MG_FIELD_BETA_I + d)))
-      status = run_wall(h, file, d, write, &wall, &stored);
+      status = run_wall(h, file, d, write, &wall);
     for (int side = 0; side < 2 && status == MG_OK && mg_dump_wants_sides(p); side++)
-      if (p->side[d][side].varies) status = run_side(h, file, d, side, write, &wall, &stored);
+      if (p->side[d][side].varies) status = run_side(h, file, d, side, write, &wall);
   }
-  free(faces);
-  free(sums);
+  mg_rows_free(&wall);
   return status;
 }
 

@@ -2,10 +2,12 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "io/checksum.h"
+#include "io/stored_sums.h"
 #include "io/write_thread.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Values in the file's precision, and the checksums of all planes. */
 typedef struct {
@@ -95,6 +97,42 @@ mg_status_t mg_dataset_move(mg_h5_t *file, const char *path, mg_h5_type_t type, 
   const mg_status_t status = mg_comm_agree(write ? mg_h5_write_planes(file, &data, 0, rows, values)
                                                  : mg_h5_read_planes(file, &data, 0, rows, values));
   return mg_status_worst(status, mg_comm_agree(mg_h5_data_close(file, &data)));
+}
+
+mg_status_t mg_rows_create(int64_t most, mg_rows_t *rows) {
+  *rows = (mg_rows_t){NULL};
+  mg_status_t status = mg_new(&rows->values, 2 * most, "rows of a dataset");
+  if (status == MG_OK) status = mg_new(&rows->sums, 2 * most, "rows of a dataset");
+  MG_TRY(mg_comm_agree(status));
+  rows->stored = rows->values + most;
+  rows->stored_sums = rows->sums + most;
+  return MG_OK;
+}
+
+void mg_rows_free(mg_rows_t *rows) {
+  free(rows->values);
+  free(rows->sums);
+}
+
+mg_status_t mg_rows_move(mg_h5_t *file, const char *path, const char *word, int rank,
+                         const int32_t n[], bool write, const mg_rows_t *rows) {
+  const int32_t n_rows = n[rank - 1], length = rank == 1 ? 1 : n[0];
+  const size_t bytes = (size_t)n_rows * (size_t)length * sizeof *rows->values;
+  MG_TRY(mg_dataset_move(file, path, MG_H5_DOUBLE, rank, n, write,
+                         write ? rows->values : rows->stored));
+  if (word) {
+    char sums[MG_H5_NAME_MAX];
+    mg_sums_path(word, sums);
+    mg_sums_of_rows(rows->values, n_rows, length, rows->sums);
+    MG_TRY(mg_dataset_move(file, sums, MG_H5_UINT64, 1, &n_rows, write,
+                           write ? rows->sums : rows->stored_sums));
+  }
+  const bool same =
+      write ||
+      (memcmp(rows->values, rows->stored, bytes) == 0 &&
+       (!word || memcmp(rows->sums, rows->stored_sums, (size_t)n_rows * sizeof *rows->sums) == 0));
+  return MG_ON_ROOT(
+      same ? MG_OK : mg_error(MG_ERR_IO, "%s reads back different values; check the disk", path));
 }
 
 /* --- writing --------------------------------------------------------------------------- */

@@ -21,6 +21,22 @@ typedef struct {
 MG_MUST_CHECK mg_status_t mg_dataset_move(mg_h5_t *file, const char *path, mg_h5_type_t type,
                                           int rank, const int32_t n[], bool write, void *values);
 
+/** Values of a small dataset, the same as read back, and a checksum of each row of both. */
+typedef struct {
+  double *values, *stored;
+  uint64_t *sums, *stored_sums;
+} mg_rows_t;
+
+/** Room for datasets of at most `most` values. Collective; free also after a failure. */
+MG_MUST_CHECK mg_status_t mg_rows_create(int64_t most, mg_rows_t *rows);
+void mg_rows_free(mg_rows_t *rows);
+
+/** Write a dataset of rows->values and its checksums, or compare them with the file.
+ *  @param[in] word  of the dataset in the list of checksums; NULL: it has none
+ *  @return MG_OK, MG_ERR_IO */
+MG_MUST_CHECK mg_status_t mg_rows_move(mg_h5_t *file, const char *path, const char *word, int rank,
+                                       const int32_t n[], bool write, const mg_rows_t *rows);
+
 /** Write a vector as [n[2]][n[1]][n[0]] to `path`, and n[2] checksums to `checksums`.
  *
  *  Floats hold no magnitude above FLT_MAX, and few digits of those below FLT_MIN. Of u, f and
