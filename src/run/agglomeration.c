@@ -1,7 +1,5 @@
 #include "run/agglomeration.h"
-#include "base/log.h"
 #include "device/memory_check.h"
-#include "run/trial.h"
 #include <string.h>
 
 /* Limits in cells per rank that are tried. A level has an eighth of the cells of the next finer
@@ -19,10 +17,11 @@ static const double gain = 0.01;
 typedef struct {
   const mg_params_t *run; /* of the run to come */
   mg_params_t params;     /* of the last row */
-  mg_plan_t plan[MG_MAX_AGGLOMERATIONS];
+  mg_plan_t plan[MG_MAX_TRIALS];
   int top; /* finest level that is solved */
   mg_transports_t *transports;
-  mg_agglomeration_t *found;
+  mg_trial_rules_t rules;
+  mg_trials_t *found;
 } measurement_t;
 
 static mg_status_t plan_with(mg_params_t *params, int64_t below, int64_t finest_ranks,
@@ -59,21 +58,13 @@ static mg_status_t fits_into_memory(const measurement_t *m, bool *fits) {
   return MG_OK;
 }
 
-static void choose_best(mg_agglomeration_t *found) {
-  double seconds[MG_MAX_AGGLOMERATIONS];
-  for (int r = 0; r < found->n_rows; r++)
-    seconds[r] = found->row[r].seconds;
-  found->best = mg_trial_fastest(seconds, found->n_rows, gain);
-}
-
 /* Measure one row, unless an earlier one has the same ranks on every level, or memory or time are
  * too short. */
-static mg_status_t try_row(measurement_t *m, double start, int64_t below, int64_t finest_ranks) {
-  mg_agglomeration_t *found = m->found;
+static mg_status_t try_row(measurement_t *m, int64_t below, int64_t finest_ranks) {
+  mg_trials_t *found = m->found;
   mg_plan_t *plan = &m->plan[found->n_rows], part;
-  mg_agglomeration_row_t *row = &found->row[found->n_rows];
   bool fits;
-  if (found->n_rows == MG_MAX_AGGLOMERATIONS) return MG_OK;
+  if (found->n_rows == MG_MAX_TRIALS) return MG_OK;
   if (found->n_rows > 1 && found->seconds > soft_limit) return MG_OK;
   MG_TRY(plan_with(&m->params, below, finest_ranks, plan));
   if (is_known(m, plan)) return MG_OK;
@@ -82,27 +73,23 @@ static mg_status_t try_row(measurement_t *m, double start, int64_t below, int64_
   mg_plan_coarse_part(plan, &m->params, m->top, &part);
   mg_params_t even = m->params; /* positions of the run's faces do not fit the part */
   memset(even.face, 0, sizeof even.face);
-  *row = (mg_agglomeration_row_t){below, finest_ranks, plan->level[0].layout.n_ranks, 0.0};
-  MG_TRY(mg_trial_measure(&even, &part, m->transports, row_limit, &row->seconds));
-  memcpy(found->n, part.level[0].layout.n, sizeof found->n);
-  found->n_rows++;
-  choose_best(found);
-  return mg_trial_elapsed(start, &found->seconds);
+  return mg_trial_add(&even, &part, m->transports, &m->rules,
+                      (mg_trial_row_t){below, finest_ranks, plan->level[0].layout.n_ranks, 0.0},
+                      found);
 }
 
 /* Larger limits while they are faster, then half of the ranks for the finest level while that is.
  * The limits come first: with the fixed figure, two GPUs can be slower than one although they are
  * faster with a larger limit. */
 static mg_status_t try_all(measurement_t *m, int64_t figure, int64_t ranks, int64_t fewest) {
-  const double start = mg_now();
-  const mg_agglomeration_t *found = m->found;
+  const mg_trials_t *found = m->found;
   for (int f = 0; f < FIGURES && found->best >= found->n_rows - 1; f++, figure *= FIGURE_RATIO)
-    MG_TRY(try_row(m, start, figure, 0));
+    MG_TRY(try_row(m, figure, 0));
   const int64_t below = found->row[found->best].below;
   const int limits = found->n_rows;
   for (int64_t fewer = ranks / 2; fewer >= fewest; fewer /= 2) {
     if (found->n_rows > limits && found->best < found->n_rows - 1) break;
-    MG_TRY(try_row(m, start, below, fewer));
+    MG_TRY(try_row(m, below, fewer));
   }
   return MG_OK;
 }
@@ -124,31 +111,23 @@ static mg_status_t choose_top(measurement_t *m, const mg_plan_t *plan, int64_t f
 }
 
 mg_status_t mg_agglomeration_measure(const mg_params_t *params, const mg_plan_t *plan,
-                                     mg_agglomeration_t *found) {
+                                     mg_trials_t *found) {
   static measurement_t m; /* too large for some stacks */
   const mg_level_plan_t *finest = &plan->level[0];
   const int64_t ranks = finest->layout.n_ranks, fewest = fewest_ranks(&finest->layout),
                 figure = mg_plan_min_cells_per_rank(finest->place);
   memset(found, 0, sizeof *found);
   if (!mg_agglomeration_is_measured(plan)) return MG_OK;
-  m = (measurement_t){.run = params, .params = mg_trial_params(params), .found = found};
+  m = (measurement_t){.run = params,
+                      .params = mg_trial_params(params),
+                      .rules = {mg_now(), row_limit, gain},
+                      .found = found};
   if (fewest > ranks / 2) MG_TRY(choose_top(&m, plan, figure));
   if (m.top == plan->n_levels - 1) return MG_OK;
   MG_TRY(mg_hierarchy_transports(&m.params, plan, &m.transports));
   const mg_status_t status = try_all(&m, figure, ranks, fewest);
   if (status < MG_ERR_DEVICE) mg_transports_free(m.transports); /* freeing is collective */
   return status;
-}
-
-static void log_rows(const mg_agglomeration_t *found) {
-  for (int r = 0; r < found->n_rows; r++) {
-    const mg_agglomeration_row_t *row = &found->row[r];
-    mg_verbose("agglomeration: %.3f ms for a solve of %s cells with --agglomerate-below=%lld, "
-               "finest level on %lld rank%s%s",
-               1e3 * row->seconds, mg_grid(found->n).text, (long long)row->below,
-               (long long)row->ranks, row->ranks == 1 ? "" : "s",
-               r == found->best ? " (chosen)" : "");
-  }
 }
 
 bool mg_agglomeration_is_measured(const mg_plan_t *plan) {
@@ -158,12 +137,12 @@ bool mg_agglomeration_is_measured(const mg_plan_t *plan) {
 }
 
 mg_status_t mg_agglomeration_choose(mg_params_t *params, const mg_plan_t *plan,
-                                    mg_agglomeration_t *found) {
+                                    mg_trials_t *found) {
   memset(found, 0, sizeof *found);
   if (params->agglomerate_below != MG_AGGLOMERATE_AUTO || !mg_agglomeration_is_measured(plan))
     return MG_OK;
   MG_TRY(mg_agglomeration_measure(params, plan, found));
-  log_rows(found);
+  mg_trial_log(found, "agglomeration", "agglomerate-below");
   if (found->n_rows < 2) return MG_OK;
   params->agglomerate_below = found->row[found->best].below;
   params->finest_ranks = found->row[found->best].finest_ranks;

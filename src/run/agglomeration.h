@@ -2,32 +2,14 @@
 #ifndef MG_AGGLOMERATION_H
 #define MG_AGGLOMERATION_H
 
-#include "plan/plan.h"
+#include "run/trial.h"
 
 enum {
-  MG_MAX_AGGLOMERATIONS = 8,
   /** The finest level is tried on fewer ranks up to this many cells per rank: 256^3. Above, more
    *  GPUs pay, and trials would need much time and memory: two H100s solve 256^3 1.4 times and
    *  512^3 1.7 times as fast as one. */
   MG_GATHERED_FINEST_MAX_CELLS = 1 << 24
 };
-
-/** One choice, and the solve time with it. */
-typedef struct {
-  int64_t below;        /**< value of --agglomerate-below */
-  int64_t finest_ranks; /**< limit on the ranks of the finest level; 0: none */
-  int64_t ranks;        /**< number of ranks with cells of the finest level */
-  double seconds;       /**< per solve, the fastest of a few */
-} mg_agglomeration_row_t;
-
-/** Measurements, the same on every rank. */
-typedef struct {
-  int32_t n[3];                                      /**< cells of the grid solved */
-  int n_rows;                                        /**< 0: nothing was measured */
-  mg_agglomeration_row_t row[MG_MAX_AGGLOMERATIONS]; /**< the first row has the fixed figure */
-  int best;                                          /**< the row that was chosen */
-  double seconds;                                    /**< total time of the measurement */
-} mg_agglomeration_t;
 
 /** Whether auto is measured: if several ranks have cells of the finest level on GPUs. The guard
  *  device stands for a GPU, for tests. */
@@ -46,7 +28,7 @@ bool mg_agglomeration_is_measured(const mg_plan_t *plan);
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, MG_ERR_UNAVAILABLE
  *      (the requested transport) */
 MG_MUST_CHECK mg_status_t mg_agglomeration_measure(const mg_params_t *params, const mg_plan_t *plan,
-                                                   mg_agglomeration_t *found);
+                                                   mg_trials_t *found);
 
 /** Resolve --agglomerate-below=auto where mg_agglomeration_is_measured. Otherwise, and if a value
  *  was given, params are unchanged.
@@ -55,6 +37,6 @@ MG_MUST_CHECK mg_status_t mg_agglomeration_measure(const mg_params_t *params, co
  *  @param[in,out] params  agglomerate_below and finest_ranks are set if there was a choice
  *  @return as mg_agglomeration_measure */
 MG_MUST_CHECK mg_status_t mg_agglomeration_choose(mg_params_t *params, const mg_plan_t *plan,
-                                                  mg_agglomeration_t *found);
+                                                  mg_trials_t *found);
 
 #endif

@@ -1,6 +1,4 @@
 #include "run/gpu_cutoff.h"
-#include "base/log.h"
-#include "run/trial.h"
 #include <string.h>
 
 /* Solves use the same operations as those of the run, on levels like its coarse levels: boxes
@@ -43,41 +41,22 @@ static mg_status_t small_plan(const mg_params_t *params, int32_t n, int64_t cpu_
   return MG_OK;
 }
 
-static mg_status_t measure(const mg_params_t *params, int32_t n, mg_gpu_cutoff_row_t *row) {
-  static mg_params_t small;
-  static mg_plan_t plan;
-  MG_TRY(small_plan(params, n, row->cpu_below, &small, &plan));
-  return mg_trial_measure(&small, &plan, NULL, cutoff_limit, &row->seconds);
-}
-
-static void log_cutoffs(const mg_gpu_cutoff_t *found) {
-  for (int r = 0; r < found->n_rows; r++) {
-    const mg_gpu_cutoff_row_t *row = &found->row[r];
-    mg_verbose("gpu cutoff: %.3f ms for a solve of %d^3 cells with --cpu-below=%lld%s",
-               1e3 * row->seconds, found->n, (long long)row->cpu_below,
-               r == found->best ? " (chosen)" : "");
-  }
-}
-
 /* Try all cutoffs, from no level on the CPU to all but the finest, coarsest first. The first
  * cutoff has a fixed cost that further levels do not add to: the waits, and the cycle that
  * is no longer a captured graph. From some grid size on, more cells make the CPU slower. Once
  * it is far behind, no further level is tried. */
-static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,
-                           mg_gpu_cutoff_t *found) {
-  const double start = mg_now();
-  double seconds[MG_MAX_CUTOFFS];
-  for (int first = small->n_levels; first > 0 && found->n_rows < MG_MAX_CUTOFFS; first--) {
-    mg_gpu_cutoff_row_t *row = &found->row[found->n_rows];
-    const int64_t side = first < small->n_levels ? small->level[first].layout.n[0] : 0;
-    *row = (mg_gpu_cutoff_row_t){.n = (int32_t)side,
-                                 .cpu_below = first < small->n_levels ? side * side * side + 1 : 0};
-    MG_TRY(measure(params, found->n, row));
+static mg_status_t try_all(const mg_params_t *params, int32_t n, const mg_plan_t *all,
+                           mg_trials_t *found) {
+  static mg_params_t small;
+  static mg_plan_t plan;
+  const mg_trial_rules_t rules = {mg_now(), cutoff_limit, gain};
+  for (int first = all->n_levels; first > 0 && found->n_rows < MG_MAX_TRIALS; first--) {
+    const int64_t side = first < all->n_levels ? all->level[first].layout.n[0] : 0;
+    const mg_trial_row_t row = {.below = side > 0 ? side * side * side + 1 : 0};
     const double fastest = found->row[found->best].seconds, before = found->seconds;
-    seconds[found->n_rows++] = row->seconds;
-    found->best = mg_trial_fastest(seconds, found->n_rows, gain);
-    MG_TRY(mg_trial_elapsed(start, &found->seconds));
-    const bool far_behind = side >= 8 && row->seconds > 2.0 * fastest,
+    MG_TRY(small_plan(params, n, row.below, &small, &plan));
+    MG_TRY(mg_trial_add(&small, &plan, NULL, &rules, row, found));
+    const bool far_behind = side >= 8 && found->row[found->n_rows - 1].seconds > 2.0 * fastest,
                too_long = found->seconds + 2.0 * (found->seconds - before) > hard_limit;
     if (found->n_rows > 1 && (far_behind || found->seconds > soft_limit || too_long)) break;
   }
@@ -85,26 +64,23 @@ static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,
 }
 
 mg_status_t mg_gpu_cutoff_measure(const mg_params_t *params, const mg_plan_t *plan,
-                                  mg_gpu_cutoff_t *found) {
+                                  mg_trials_t *found) {
   static mg_params_t same;
-  static mg_plan_t small;
+  static mg_plan_t all;
   memset(found, 0, sizeof *found);
   const int32_t n = grid_for(plan);
   if (n >> LOG2_BOX_DIM == 0) return MG_OK;
-  MG_TRY(small_plan(params, n, 0, &same, &small));
-  if (small.n_levels < 2) return MG_OK;
-  found->n = n;
-  return try_all(params, &small, found);
+  MG_TRY(small_plan(params, n, 0, &same, &all));
+  return all.n_levels < 2 ? MG_OK : try_all(params, n, &all, found);
 }
 
-mg_status_t mg_gpu_cutoff_choose(mg_params_t *params, const mg_plan_t *plan,
-                                 mg_gpu_cutoff_t *found) {
+mg_status_t mg_gpu_cutoff_choose(mg_params_t *params, const mg_plan_t *plan, mg_trials_t *found) {
   memset(found, 0, sizeof *found);
   if (params->cpu_below != MG_CPU_BELOW_AUTO) return MG_OK;
   params->cpu_below = 0;
   if (plan->level[0].place != MG_PLACE_CUDA) return MG_OK;
   MG_TRY(mg_gpu_cutoff_measure(params, plan, found));
-  log_cutoffs(found);
-  params->cpu_below = found->row[found->best].cpu_below;
+  mg_trial_log(found, "gpu cutoff", "cpu-below");
+  params->cpu_below = found->row[found->best].below;
   return MG_OK;
 }

@@ -8,9 +8,9 @@
 
 /** Where the levels live, and why; the same on every rank. */
 typedef struct {
-  mg_gpu_cutoff_t gpu_cutoff;       /**< which coarse levels are on the CPU */
-  mg_agglomeration_t agglomeration; /**< how many ranks have cells of each level */
-  mg_strip_size_t strips;           /**< how CPUs pass through a level; set after set-up */
+  mg_trials_t gpu_cutoff;    /**< which coarse levels are on the CPU */
+  mg_trials_t agglomeration; /**< how many ranks have cells of each level */
+  mg_strip_size_t strips;    /**< how CPUs pass through a level; set after set-up */
 } mg_placement_t;
 
 /** Resolve --cpu-below=auto, then --agglomerate-below=auto, and plan again.

@@ -1,9 +1,11 @@
 #include "run/trial.h"
+#include "base/log.h"
 #include "solver/cycle.h"
 #include "solver/graph.h"
 #include "solver/problem.h"
 #include "wings.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_SOLVES = 5 };
@@ -31,7 +33,8 @@ static mg_status_t time_solves(mg_hierarchy_t *h, double limit, double *fastest)
     MG_TRY(mg_cycle_run(h, 0, MG_KIND_FIRST, NULL));
     MG_TRY(mg_cycle_residual_norm(h, 0, MG_KIND_FIRST, &norm));
     MG_TRY(mg_comm_max(mg_comm_world(), &norm, 1));
-    MG_TRY(mg_trial_elapsed(start, &seconds));
+    seconds = mg_now() - start;
+    MG_TRY(mg_comm_max(mg_comm_world(), &seconds, 1));
     if (s == 0) continue;
     if (seconds < *fastest) *fastest = seconds;
     total += seconds;
@@ -39,23 +42,37 @@ static mg_status_t time_solves(mg_hierarchy_t *h, double limit, double *fastest)
   return MG_OK;
 }
 
-mg_status_t mg_trial_measure(const mg_params_t *params, const mg_plan_t *plan,
-                             mg_transports_t *transports, double limit, double *seconds) {
-  mg_hierarchy_t *h;
-  MG_TRY(mg_hierarchy_create_on(params, plan, transports, &h));
-  const mg_status_t status = time_solves(h, limit, seconds);
-  if (status < MG_ERR_DEVICE) mg_hierarchy_free(h); /* freeing is collective */
-  return status;
-}
-
-int mg_trial_fastest(const double *seconds, int n, double gain) {
+int mg_trial_fastest(const mg_trial_row_t *row, int n, double gain) {
   int best = 0;
   for (int r = 1; r < n; r++)
-    if (seconds[r] < (best == 0 ? 1.0 - gain : 1.0) * seconds[best]) best = r;
+    if (row[r].seconds < (best == 0 ? 1.0 - gain : 1.0) * row[best].seconds) best = r;
   return best;
 }
 
-mg_status_t mg_trial_elapsed(double start, double *seconds) {
-  *seconds = mg_now() - start;
-  return mg_comm_max(mg_comm_world(), seconds, 1);
+mg_status_t mg_trial_add(const mg_params_t *params, const mg_plan_t *plan,
+                         mg_transports_t *transports, const mg_trial_rules_t *rules,
+                         mg_trial_row_t row, mg_trials_t *found) {
+  mg_hierarchy_t *h;
+  MG_TRY(mg_hierarchy_create_on(params, plan, transports, &h));
+  const mg_status_t status = time_solves(h, rules->limit, &row.seconds);
+  if (status < MG_ERR_DEVICE) mg_hierarchy_free(h); /* freeing is collective */
+  MG_TRY(status);
+  memcpy(found->n, plan->level[0].layout.n, sizeof found->n);
+  found->row[found->n_rows++] = row;
+  found->best = mg_trial_fastest(found->row, found->n_rows, rules->gain);
+  found->seconds = mg_now() - rules->start;
+  return mg_comm_max(mg_comm_world(), &found->seconds, 1);
+}
+
+void mg_trial_log(const mg_trials_t *found, const char *title, const char *option) {
+  for (int r = 0; r < found->n_rows; r++) {
+    const mg_trial_row_t *row = &found->row[r];
+    char ranks[64] = "";
+    if (row->ranks > 0)
+      snprintf(ranks, sizeof ranks, ", finest level on %lld rank%s", (long long)row->ranks,
+               row->ranks == 1 ? "" : "s");
+    mg_verbose("%s: %.3f ms for a solve of %s cells with --%s=%lld%s%s", title, 1e3 * row->seconds,
+               mg_grid(found->n).text, option, (long long)row->below, ranks,
+               r == found->best ? " (chosen)" : "");
+  }
 }

@@ -7,7 +7,7 @@
 #include "tests/lib/fixture.h"
 #include "tests/lib/plan_case.h"
 
-static mg_agglomeration_t found;
+static mg_trials_t found;
 
 static int n_ranks(void) {
   return mg_comm_size(mg_comm_world());
@@ -20,23 +20,24 @@ static void build_on(mg_device_t device, int log2_box_dim, int boxes) {
 }
 
 static void check_fastest(void) {
-  const double seconds[] = {5.0, 4.96, 7.0, 4.9, 4.9};
-  CHECK_INT(mg_trial_fastest(seconds, 1, 0.0), 0);
-  CHECK_INT(mg_trial_fastest(seconds, 3, 0.0), 1);
-  CHECK_INT(mg_trial_fastest(seconds, 5, 0.0), 3);  /* the first of two equal times */
-  CHECK_INT(mg_trial_fastest(seconds, 3, 0.01), 0); /* 0.8 % is no reason to replace the first */
-  CHECK_INT(mg_trial_fastest(seconds, 5, 0.01), 3);
-  CHECK_INT(mg_trial_fastest(seconds, 5, 0.05), 0);
+  const mg_trial_row_t row[] = {
+      {.seconds = 5.0}, {.seconds = 4.96}, {.seconds = 7.0}, {.seconds = 4.9}, {.seconds = 4.9}};
+  CHECK_INT(mg_trial_fastest(row, 1, 0.0), 0);
+  CHECK_INT(mg_trial_fastest(row, 3, 0.0), 1);
+  CHECK_INT(mg_trial_fastest(row, 5, 0.0), 3);  /* the first of two equal times */
+  CHECK_INT(mg_trial_fastest(row, 3, 0.01), 0); /* 0.8 % is no reason to replace the first */
+  CHECK_INT(mg_trial_fastest(row, 5, 0.01), 3);
+  CHECK_INT(mg_trial_fastest(row, 5, 0.05), 0);
 }
 
 static void check_rows(void) {
-  CHECK(found.n_rows >= 2 && found.n_rows <= MG_MAX_AGGLOMERATIONS);
+  CHECK(found.n_rows >= 2 && found.n_rows <= MG_MAX_TRIALS);
   CHECK(found.best >= 0 && found.best < found.n_rows && found.seconds > 0.0);
   CHECK_INT(found.row[0].below, mg_plan_min_cells_per_rank(MG_PLACE_GUARD));
   CHECK_INT(found.row[0].finest_ranks, 0);
   CHECK_INT(found.row[0].ranks, plan.level[0].layout.n_ranks);
   for (int r = 0; r < found.n_rows; r++) {
-    const mg_agglomeration_row_t *row = &found.row[r];
+    const mg_trial_row_t *row = &found.row[r];
     CHECK(row->seconds > 0.0 && row->ranks <= found.row[0].ranks);
     CHECK(row->finest_ranks == 0 || row->ranks <= row->finest_ranks);
     CHECK(found.row[found.best].seconds <= row->seconds ||

@@ -6,7 +6,7 @@
 #include "tests/lib/fixture.h"
 #include "tests/lib/plan_case.h"
 
-static mg_gpu_cutoff_t found;
+static mg_trials_t found;
 
 static void build_on(mg_device_t device, int log2_box_dim, int boxes) {
   const int ranks = mg_comm_size(mg_comm_world());
@@ -16,15 +16,14 @@ static void build_on(mg_device_t device, int log2_box_dim, int boxes) {
 }
 
 static void check_rows(int32_t n) {
-  CHECK_INT(found.n, n);
-  CHECK(found.n_rows >= 2 && found.n_rows <= MG_MAX_CUTOFFS);
+  CHECK_INT(found.n[0], n);
+  CHECK(found.n_rows >= 2 && found.n_rows <= MG_MAX_TRIALS);
   CHECK(found.best >= 0 && found.best < found.n_rows && found.seconds > 0.0);
   int64_t side = 1;
   for (int r = 0; r < found.n_rows; r++) {
-    const mg_gpu_cutoff_row_t *row = &found.row[r];
-    CHECK_INT(row->n, r == 0 ? 0 : side);
-    CHECK_INT(row->cpu_below, r == 0 ? 0 : side * side * side + 1);
-    CHECK(row->n < n && row->seconds > 0.0);
+    const mg_trial_row_t *row = &found.row[r];
+    CHECK_INT(row->below, r == 0 ? 0 : side * side * side + 1);
+    CHECK(row->below < (int64_t)n * n * n && row->seconds > 0.0);
     CHECK(found.row[found.best].seconds <= row->seconds ||
           (found.best == 0 && found.row[0].seconds * 0.95 <= row->seconds));
     if (r > 0) side *= 2;

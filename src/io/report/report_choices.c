@@ -3,26 +3,26 @@
 #include <inttypes.h>
 
 /* The chosen cutoff, and the fastest alternative. */
-static void print_gpu_cutoff(FILE *out, const mg_gpu_cutoff_t *c) {
+static void print_gpu_cutoff(FILE *out, const mg_trials_t *c) {
   if (c->n_rows < 2) return;
-  const mg_gpu_cutoff_row_t *best = &c->row[c->best], *next = NULL;
+  const mg_trial_row_t *best = &c->row[c->best], *next = NULL;
   for (int r = 0; r < c->n_rows; r++)
     if (r != c->best && (!next || c->row[r].seconds < next->seconds)) next = &c->row[r];
   fprintf(out,
           "  gpu cutoff --cpu-below=%" PRId64
-          ": %d^3 solve in %.3f ms, next best %.3f ms with --cpu-below=%" PRId64
+          ": %s solve in %.3f ms, next best %.3f ms with --cpu-below=%" PRId64
           "; measured in %.2f s\n",
-          best->cpu_below, c->n, 1e3 * best->seconds, 1e3 * next->seconds, next->cpu_below,
+          best->below, mg_grid(c->n).text, 1e3 * best->seconds, 1e3 * next->seconds, next->below,
           c->seconds);
 }
 
-static void print_agglomeration_row(FILE *out, const mg_agglomeration_row_t *row) {
+static void print_agglomeration_row(FILE *out, const mg_trial_row_t *row) {
   fprintf(out, "%.3f ms with %" PRId64 " (finest level on %" PRId64 " rank%s)", 1e3 * row->seconds,
           row->below, row->ranks, row->ranks == 1 ? "" : "s");
 }
 
 /* The chosen agglomeration, and the others. */
-static void print_agglomeration(FILE *out, const mg_agglomeration_t *a) {
+static void print_agglomeration(FILE *out, const mg_trials_t *a) {
   if (a->n_rows < 2) return;
   fprintf(out, "  agglomeration --agglomerate-below=%" PRId64 ": %s solve in ",
           a->row[a->best].below, mg_grid(a->n).text);

@@ -59,7 +59,7 @@ static int64_t useful_ranks(const mg_report_t *r, int i) {
   return ranks[i];
 }
 
-static void put_agglomeration(mg_sink_t *s, const mg_agglomeration_t *a) {
+static void put_agglomeration(mg_sink_t *s, const mg_trials_t *a) {
   OBJECTS("agglomeration", i, a->n_rows, "choices that `auto` timed", .most = 100) {
     INTEGER("agglomerate_below", a->row[i].below, "the choice");
     INTEGER("finest_level_ranks", a->row[i].ranks, "ranks with cells of the finest level", RANKS);
