@@ -10,17 +10,6 @@
 
 enum { STAGE_DOUBLES = 1 << 19, MESSAGE_DOUBLES = 1 << 20 };
 
-static mg_cuboid_t common_cells(const mg_cuboid_t *a, const mg_cuboid_t *b) {
-  mg_cuboid_t c;
-  for (int d = 0; d < 3; d++) {
-    const int32_t end_a = a->lo[d] + a->n[d], end_b = b->lo[d] + b->n[d],
-                  end = end_a < end_b ? end_a : end_b;
-    c.lo[d] = a->lo[d] > b->lo[d] ? a->lo[d] : b->lo[d];
-    c.n[d] = end > c.lo[d] ? end - c.lo[d] : 0;
-  }
-  return c;
-}
-
 static mg_status_t check_box(const mg_boxes_t *b, const mg_held_t *box) {
   static const char axis[] = "ijk";
   for (int d = 0; d < 3; d++) {
@@ -44,7 +33,7 @@ static mg_status_t check_overlaps(mg_held_t *box, int n) {
   qsort(box, (size_t)n, sizeof *box, by_first_plane);
   for (int a = 0; a < n; a++)
     for (int b = a + 1; b < n && box[b].cells.lo[2] < box[a].cells.lo[2] + box[a].cells.n[2]; b++) {
-      const mg_cuboid_t both = common_cells(&box[a].cells, &box[b].cells);
+      const mg_cuboid_t both = mg_cuboid_common(&box[a].cells, &box[b].cells);
       const int low = box[a].rank < box[b].rank ? box[a].rank : box[b].rank;
       if (mg_volume(both.n) > 0)
         return mg_error(MG_ERR_USAGE, "boxes of ranks %d and %d both have cell (%d, %d, %d)", low,
@@ -127,7 +116,7 @@ mg_status_t mg_boxes_plan(const mg_boxes_t *b, int part, const int32_t planes[2]
       .periodic = {mg_is_periodic(v, 0), mg_is_periodic(v, 1), mg_is_periodic(v, 2)}};
   for (int n = 0; n < b->n; n++) {
     const mg_cuboid_t all = mg_boxes_cells(b, &b->box[n], part);
-    cells[n] = common_cells(&all, &within);
+    cells[n] = mg_cuboid_common(&all, &within);
     if (mg_volume(cells[n].n) == 0) cells[n] = (mg_cuboid_t){{0, 0, 0}, {0, 0, 0}};
   }
   return mg_copy_plan_build(&spec, b->me, plan);

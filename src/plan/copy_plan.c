@@ -186,19 +186,6 @@ static mg_cuboid_t with_far_wall(const mg_copy_spec_t *spec, const mg_cuboid_t *
   return grown;
 }
 
-/* Intersection of a destination piece, shifted by whole grids, and a source patch. */
-static bool intersect(const mg_cuboid_t *piece, const int32_t shift[3], const mg_cuboid_t *src,
-                      mg_cuboid_t *common) {
-  for (int d = 0; d < 3; d++) {
-    const int32_t lo = piece->lo[d] + shift[d], hi = lo + piece->n[d];
-    const int32_t src_hi = src->lo[d] + src->n[d];
-    common->lo[d] = lo > src->lo[d] ? lo : src->lo[d];
-    common->n[d] = (hi < src_hi ? hi : src_hi) - common->lo[d];
-    if (common->n[d] <= 0) return false;
-  }
-  return true;
-}
-
 /* All copies from the source patches of one rank to the destination patches of one rank. */
 typedef struct {
   const mg_copy_spec_t *spec;
@@ -210,10 +197,13 @@ typedef struct {
 static mg_status_t add_piece(const pair_t *pair, int q, const mg_cuboid_t *piece,
                              const int32_t shift[3], mg_copy_list_t *list) {
   const bool unshifted = shift[0] == 0 && shift[1] == 0 && shift[2] == 0;
+  mg_cuboid_t shifted = *piece;
+  for (int d = 0; d < 3; d++)
+    shifted.lo[d] += shift[d];
   for (int s = 0; s < pair->n_src; s++) {
     const mg_cuboid_t src = with_far_wall(pair->spec, &pair->src[s]);
-    mg_cuboid_t common;
-    if (!intersect(piece, shift, &src, &common)) continue;
+    const mg_cuboid_t common = mg_cuboid_common(&shifted, &src);
+    if (mg_volume(common.n) == 0) continue;
     const bool same_cells = pair->same_rank && unshifted && s == q && !pair->spec->interior;
     if (same_cells) continue; /* faces of the far wall, already in place */
     mg_copy_t copy = {.src_patch = s, .dst_patch = q};

@@ -22,13 +22,9 @@ static int32_t enclosing_power_of_two(const int32_t n[3]) {
 
 /* Number of boxes of the octant [lo, lo + half)^3 that exist in the grid. */
 static int64_t clipped_volume(const int32_t boxes[3], const int32_t lo[3], int32_t half) {
-  int64_t volume = 1;
-  for (int d = 0; d < 3; d++) {
-    const int32_t hi = lo[d] + half < boxes[d] ? lo[d] + half : boxes[d];
-    if (hi <= lo[d]) return 0;
-    volume *= hi - lo[d];
-  }
-  return volume;
+  const mg_cuboid_t octant = {{lo[0], lo[1], lo[2]}, {half, half, half}},
+                    grid = {{0, 0, 0}, {boxes[0], boxes[1], boxes[2]}};
+  return mg_volume(mg_cuboid_common(&octant, &grid).n);
 }
 
 static void octant_corner(const int32_t lo[3], int32_t half, int octant, int32_t corner[3]) {
@@ -129,12 +125,6 @@ typedef struct {
   int n_cut, capacity;
 } share_t;
 
-static bool overlap(const mg_cuboid_t *a, const mg_cuboid_t *b) {
-  for (int d = 0; d < 3; d++)
-    if (a->lo[d] >= b->lo[d] + b->n[d] || b->lo[d] >= a->lo[d] + a->n[d]) return false;
-  return true;
-}
-
 /* True if the whole cuboid is in the share and still uncut. Positions increase with each
  * coordinate, so its two extreme corners have the extreme positions. */
 static bool all_free(const share_t *share, const mg_cuboid_t *c) {
@@ -142,7 +132,7 @@ static bool all_free(const share_t *share, const mg_cuboid_t *c) {
   if (mg_morton_position(share->boxes, c->lo) < share->first) return false;
   if (mg_morton_position(share->boxes, top) >= share->last) return false;
   for (int p = 0; p < share->n_cut; p++)
-    if (overlap(c, &share->cut[p])) return false;
+    if (mg_volume(mg_cuboid_common(c, &share->cut[p]).n) > 0) return false;
   return true;
 }
 
@@ -175,17 +165,10 @@ static bool has_free(const share_t *share, const int32_t lo[3], int32_t width, i
   const int64_t end = position + clipped_volume(share->boxes, lo, width);
   const int64_t from = position > share->first ? position : share->first;
   const int64_t to = end < share->last ? end : share->last;
+  const mg_cuboid_t octant = {{lo[0], lo[1], lo[2]}, {width, width, width}};
   int64_t n_free = to - from;
-  for (int p = 0; p < share->n_cut && n_free > 0; p++) {
-    int64_t common = 1;
-    for (int d = 0; d < 3; d++) {
-      const int32_t begin = share->cut[p].lo[d], stop = begin + share->cut[p].n[d];
-      const int32_t low = begin > lo[d] ? begin : lo[d];
-      const int32_t high = stop < lo[d] + width ? stop : lo[d] + width;
-      common *= high > low ? high - low : 0;
-    }
-    n_free -= common;
-  }
+  for (int p = 0; p < share->n_cut && n_free > 0; p++)
+    n_free -= mg_volume(mg_cuboid_common(&octant, &share->cut[p]).n);
   return n_free > 0;
 }
 

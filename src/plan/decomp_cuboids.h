@@ -49,6 +49,18 @@ static inline int64_t mg_volume(const int32_t n[3]) {
   return (int64_t)n[0] * n[1] * n[2];
 }
 
+/** The cells that two cuboids have in common; n is 0 in some direction if there are none. */
+static inline mg_cuboid_t mg_cuboid_common(const mg_cuboid_t *a, const mg_cuboid_t *b) {
+  mg_cuboid_t c;
+  for (int d = 0; d < 3; d++) {
+    const int32_t end_a = a->lo[d] + a->n[d], end_b = b->lo[d] + b->n[d],
+                  end = end_a < end_b ? end_a : end_b;
+    c.lo[d] = a->lo[d] > b->lo[d] ? a->lo[d] : b->lo[d];
+    c.n[d] = end > c.lo[d] ? end - c.lo[d] : 0;
+  }
+  return c;
+}
+
 /** Shape of a part of the grid, given in boxes, in cells. */
 static inline mg_cuboid_t mg_layout_cells(const mg_layout_t *layout, const mg_cuboid_t *boxes) {
   mg_cuboid_t c;
