@@ -271,50 +271,35 @@ typedef struct {
   int n_src, n_dst;
 } mine_t;
 
-static mg_status_t build_receives(const mg_copy_spec_t *spec, int64_t rank, const mine_t *mine,
-                                  const rank_set_t *peers, mg_copy_plan_t *plan) {
-  MG_TRY(mg_new(&plan->receive, peers->n, "message lists"));
+/* Add the messages to or from all peers; when receiving, also the copies within this rank. */
+static mg_status_t build_messages(const mg_copy_spec_t *spec, int64_t rank, const mine_t *mine,
+                                  const rank_set_t *peers, bool sending, mg_copy_plan_t *plan) {
+  mg_message_t **const messages = sending ? &plan->send : &plan->receive;
+  int *const n = sending ? &plan->n_send : &plan->n_receive;
+  MG_TRY(mg_new(messages, peers->n, "message lists"));
   for (int i = 0; i < peers->n; i++) {
-    mg_cuboid_t *src = NULL;
+    const bool same_rank = peers->rank[i] == rank;
+    mg_cuboid_t *theirs = NULL;
+    int n_theirs = 0;
     mg_copy_list_t copies = {0};
-    pair_t pair = {
-        .spec = spec, .dst = mine->dst, .n_dst = mine->n_dst, .same_rank = peers->rank[i] == rank};
-    mg_status_t status = patches_of(&spec->src, peers->rank[i], &src, &pair.n_src);
-    pair.src = src;
+    if (same_rank && sending) continue;
+    mg_status_t status =
+        patches_of(sending ? &spec->dst : &spec->src, peers->rank[i], &theirs, &n_theirs);
+    const pair_t pair = sending
+                            ? (pair_t){spec, mine->src, theirs, mine->n_src, n_theirs, false}
+                            : (pair_t){spec, theirs, mine->dst, n_theirs, mine->n_dst, same_rank};
     if (status == MG_OK) status = pair_list(&pair, &copies);
-    if (status == MG_OK && copies.n > 0) {
-      if (pair.same_rank) {
-        plan->local = copies;
-        copies = (mg_copy_list_t){0};
-      } else {
-        status = add_message(&copies, false, peers->rank[i], &plan->unpack,
-                             &plan->receive[plan->n_receive++], &plan->receive_values);
-      }
+    if (status == MG_OK && copies.n > 0 && same_rank) {
+      plan->local = copies;
+      copies = (mg_copy_list_t){0};
+    } else if (status == MG_OK && copies.n > 0) {
+      status =
+          add_message(&copies, sending, peers->rank[i], sending ? &plan->pack : &plan->unpack,
+                      &(*messages)[(*n)++], sending ? &plan->send_values : &plan->receive_values);
     }
-    free(src);
+    free(theirs);
     free(copies.item);
-    if (status != MG_OK) return status;
-  }
-  return MG_OK;
-}
-
-static mg_status_t build_sends(const mg_copy_spec_t *spec, int64_t rank, const mine_t *mine,
-                               const rank_set_t *peers, mg_copy_plan_t *plan) {
-  MG_TRY(mg_new(&plan->send, peers->n, "message lists"));
-  for (int i = 0; i < peers->n; i++) {
-    if (peers->rank[i] == rank) continue;
-    mg_cuboid_t *dst = NULL;
-    mg_copy_list_t copies = {0};
-    pair_t pair = {.spec = spec, .src = mine->src, .n_src = mine->n_src};
-    mg_status_t status = patches_of(&spec->dst, peers->rank[i], &dst, &pair.n_dst);
-    pair.dst = dst;
-    if (status == MG_OK) status = pair_list(&pair, &copies);
-    if (status == MG_OK && copies.n > 0)
-      status = add_message(&copies, true, peers->rank[i], &plan->pack, &plan->send[plan->n_send++],
-                           &plan->send_values);
-    free(dst);
-    free(copies.item);
-    if (status != MG_OK) return status;
+    MG_TRY(status);
   }
   return MG_OK;
 }
@@ -336,8 +321,8 @@ mg_status_t mg_copy_plan_build(const mg_copy_spec_t *spec, int64_t rank, mg_copy
   if (status == MG_OK) status = patches_of(&spec->dst, rank, &mine.dst, &mine.n_dst);
   if (status == MG_OK) status = find_peers(spec, &spec->src, rank, mine.dst, mine.n_dst, &sources);
   if (status == MG_OK) status = find_peers(spec, &spec->dst, rank, mine.src, mine.n_src, &targets);
-  if (status == MG_OK) status = build_receives(spec, rank, &mine, &sources, plan);
-  if (status == MG_OK) status = build_sends(spec, rank, &mine, &targets, plan);
+  if (status == MG_OK) status = build_messages(spec, rank, &mine, &sources, false, plan);
+  if (status == MG_OK) status = build_messages(spec, rank, &mine, &targets, true, plan);
   free(mine.src);
   free(mine.dst);
   free(sources.rank);
