@@ -1,11 +1,11 @@
 #include "base/log.h"
+#include "base/timers.h"
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static mg_log_t of_program = {.n_ranks = 1, .program = "hpgmg-fv"};
@@ -109,12 +109,9 @@ mg_grid_text_t mg_grid(const int32_t n[3]) {
 
 /* True at most ten times a second, so that a slow terminal does not slow down the solves. */
 static bool is_due(void) {
-  static struct timespec last;
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const double since =
-      (double)(now.tv_sec - last.tv_sec) + 1e-9 * (double)(now.tv_nsec - last.tv_nsec);
-  if (progress_shown && since < 0.1) return false;
+  static double last;
+  const double now = mg_now();
+  if (progress_shown && now - last < 0.1) return false;
   last = now;
   return true;
 }
@@ -141,17 +138,11 @@ static bool has_terminal(void) {
   return answer == YES;
 }
 
-static double seconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 mg_status_t mg_progress_begin(void) {
   const char *text = getenv("HPGMG_PROGRESS");
   char *end = NULL;
   const long value = text ? strtol(text, &end, 10) : 60;
-  line_last = seconds_now();
+  line_last = mg_now();
   line_every = (double)value;
   if (text && strcmp(text, "no") == 0) {
     line_every = -1.0;
@@ -165,8 +156,8 @@ mg_status_t mg_progress_begin(void) {
 
 /* Write a line to a file, if the last one is old enough. */
 static void progress_line(const char *format, va_list args) {
-  if (line_every < 0.0 || seconds_now() - line_last < line_every) return;
-  line_last = seconds_now();
+  if (line_every < 0.0 || mg_now() - line_last < line_every) return;
+  line_last = mg_now();
   write_line(": ", "", format, args);
 }
 
