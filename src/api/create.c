@@ -57,7 +57,7 @@ static mg_status_t copy_faces(hpgmg_solver_t *s, const hpgmg_options_t *o) {
 static mg_status_t open_device(hpgmg_solver_t *s) {
   if (s->params.dry_run) return mg_device_resolve(&s->params);
   MG_TRY(mg_device_choose(&s->params));
-  s->holds_device = s->params.device == MG_DEVICE_CUDA || s->params.device == MG_DEVICE_CUDA_SIMPLE;
+  s->holds_device = mg_params_uses_gpu(&s->params);
   return MG_OK;
 }
 

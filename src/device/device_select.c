@@ -134,8 +134,7 @@ mg_status_t mg_device_locations(mg_device_location_t **locations) {
 mg_status_t mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]) {
   memset(uuid, 0, 16);
 #ifdef HAVE_CUDA
-  if (params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE)
-    return mg_cuda_identity(uuid);
+  if (mg_params_uses_gpu(params)) return mg_cuda_identity(uuid);
 #else
   (void)params;
 #endif
@@ -268,7 +267,7 @@ static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
 }
 
 mg_status_t mg_device_choose(mg_params_t *params) {
-  const bool named = params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE;
+  const bool named = mg_params_uses_gpu(params);
   snprintf(device_text, sizeof device_text, "none: --device=%s", mg_device_name(params->device));
   if (params->device != MG_DEVICE_AUTO && !named) return MG_OK;
 #ifndef HAVE_CUDA

@@ -278,9 +278,7 @@ mg_status_t mg_input_join_grids(const mg_params_t *params, const int32_t n[3],
 
 mg_status_t mg_input_check_domain(const mg_params_t *params, const mg_input_t *input) {
   const mg_input_grid_t *g = &input->grid;
-  const bool has_cells = mg_params_has_cells(params), stretches = params->stretch[0] > 0.0 ||
-                                                                  params->stretch[1] > 0.0 ||
-                                                                  params->stretch[2] > 0.0;
+  const bool has_cells = mg_params_has_cells(params), stretches = mg_params_has_stretch(params);
   const char *path = params->coefficients[0] ? params->coefficients : params->rhs;
   double given[3], states[3];
   bool same = true;

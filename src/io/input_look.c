@@ -255,14 +255,13 @@ static mg_status_t share_axes(mg_input_t *input) {
 
 /* Options cannot change the axes of a file, and values on sides require --cells. */
 static mg_status_t check_options(const mg_params_t *params, const mg_input_t *input) {
-  const double *stretch = params->stretch;
   const bool has_axes = input->grid.length[0] > 0.0, has_cells = mg_params_has_cells(params);
   const char *option = (has_axes || input->held[1] & MG_INPUT_BOUNDARY) && !has_cells
                            ? "LOG2_BOX_DIM"
-                       : !has_axes                                                ? NULL
-                       : stretch[0] > 0.0 || stretch[1] > 0.0 || stretch[2] > 0.0 ? "--stretch"
-                       : params->spacing[0] > 0.0                                 ? "--spacing"
-                                                                                  : NULL;
+                       : !has_axes                     ? NULL
+                       : mg_params_has_stretch(params) ? "--stretch"
+                       : params->spacing[0] > 0.0      ? "--spacing"
+                                                       : NULL;
   if (!option) return MG_OK;
   return mg_root_error(MG_ERR_USAGE, "%s cannot be combined with a file that has %s; drop it",
                        option, has_axes ? "/grid with cells of different widths" : "/boundary");

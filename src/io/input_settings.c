@@ -8,9 +8,8 @@
 /* Whether the files are solved in boxes, as the unit cube. */
 static bool fits_boxes(const mg_params_t *params, const mg_input_t *input) {
   int64_t below, above;
-  const bool has_domain = params->spacing[0] > 0.0 || params->length[0] > 0.0 ||
-                          params->stretch[0] > 0.0 || params->stretch[1] > 0.0 ||
-                          params->stretch[2] > 0.0;
+  const bool has_domain =
+      params->spacing[0] > 0.0 || params->length[0] > 0.0 || mg_params_has_stretch(params);
   mg_plan_nearest_sizes(input->n[0], &below, &above);
   return !mg_params_has_cells(params) && !has_domain && !mg_params_has_wall_values(params) &&
          !(input->held[1] & MG_INPUT_BOUNDARY) && mg_input_is_unit_cube(input) &&

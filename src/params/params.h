@@ -194,6 +194,16 @@ static inline bool mg_params_has_cells(const mg_params_t *params) {
   return params->cells[0] > 0;
 }
 
+/** Does --stretch set the widths of cells along an axis? */
+static inline bool mg_params_has_stretch(const mg_params_t *params) {
+  return params->stretch[0] > 0.0 || params->stretch[1] > 0.0 || params->stretch[2] > 0.0;
+}
+
+/** Does the run use a GPU? --device is resolved, or names it. */
+static inline bool mg_params_uses_gpu(const mg_params_t *params) {
+  return params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE;
+}
+
 /** Is the condition on a side Robin's? */
 static inline bool mg_is_robin(const mg_side_t *side) {
   return side->u > 0.0 && side->flux > 0.0;

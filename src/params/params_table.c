@@ -59,8 +59,7 @@ static bool may_measure_energy(const mg_params_t *p) {
   return p->energy != MG_YES || with_timing(p);
 }
 static bool may_use_cuda(const mg_params_t *p) {
-  return p->device == MG_DEVICE_AUTO || p->device == MG_DEVICE_CUDA ||
-         p->device == MG_DEVICE_CUDA_SIMPLE;
+  return p->device == MG_DEVICE_AUTO || mg_params_uses_gpu(p);
 }
 static bool without_cpu(const mg_params_t *p) {
   return p->device != MG_DEVICE_CPU;

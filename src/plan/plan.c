@@ -73,8 +73,7 @@ static mg_place_t place_of(const mg_layout_t *layout, const mg_params_t *params)
   const int64_t cells = mg_layout_n_cells(layout);
   if (cells < params->cpu_below) return MG_PLACE_CPU;
   if (params->device == MG_DEVICE_CUDA && is_tuned(params)) return MG_PLACE_CUDA;
-  if (params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE)
-    return MG_PLACE_CUDA_SIMPLE;
+  if (mg_params_uses_gpu(params)) return MG_PLACE_CUDA_SIMPLE;
   if (params->device == MG_DEVICE_GUARD) return MG_PLACE_GUARD;
   return MG_PLACE_CPU;
 }

@@ -41,10 +41,6 @@ static mg_params_t params_of(const mg_params_t *params, int32_t n) {
   return p;
 }
 
-static bool uses_gpu(const mg_params_t *params) {
-  return params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE;
-}
-
 /* Does a problem fit, if each rank of this host solves it? */
 static mg_status_t check_room(const mg_params_t *params, int32_t n, const mg_room_t *room,
                               int ranks, bool *fits) {
@@ -70,7 +66,7 @@ mg_status_t mg_health_sizes(const mg_params_t *params, int32_t n[MG_HEALTH_PROBL
   mg_status_t status = MG_OK;
   for (int k = 1; k < N_KNOWN && status == MG_OK; k++) {
     bool fit = false;
-    if (known[k].n > 128 && !uses_gpu(params)) break;
+    if (known[k].n > 128 && !mg_params_uses_gpu(params)) break;
     status = check_room(params, known[k].n, &room, ranks, &fit);
     if (fit) medium = known[k].n;
   }
@@ -93,7 +89,7 @@ mg_status_t mg_health_identify(const mg_params_t *params, mg_health_device_t *de
   MG_TRY(mg_device_uuid(params, uuid));
   const bool has_gpu = memcmp(uuid, no_gpu, sizeof uuid) != 0;
   const int threads = mg_machine_threads();
-  if (uses_gpu(params))
+  if (mg_params_uses_gpu(params))
     snprintf(device->model, sizeof device->model, "%s", mg_device_text());
   else
     snprintf(device->model, sizeof device->model, "%s, %d thread%s", mg_machine_cpu(), threads,
