@@ -21,13 +21,10 @@ enum { WORD_SIZE = 16 };
 
 /* The attributes of /HPGMG that a restart needs. */
 typedef struct {
-  int64_t cells[3], box_cells, cycles;
-  double f_norm, norm[MG_MAX_CYCLES];
-  char precision[WORD_SIZE], centering[WORD_SIZE];
+  mg_restart_t state;
   char setting[MG_N_OPTIONS]
               [MG_BOUNDARY_TEXT_MAX]; /* value of each option that dumps store; "" if not stored */
   char coefficients[MG_PATH_MAX], rhs[MG_PATH_MAX]; /* user-defined problem, or "" */
-  int64_t problem_checksum;
 } head_t;
 
 static const char ours[] = MG_DUMP_OURS, checksums_of_u[] = "/HPGMG/checksums/level_0/u";
@@ -36,47 +33,46 @@ static const char *path_of_u(mg_centering_t centering) {
   return centering == MG_CENTERING_CELL ? "/VTKHDF/CellData/u" : "/VTKHDF/PointData/u";
 }
 
-static mg_precision_t precision_of(const head_t *head) {
-  return strcmp(head->precision, "float") == 0 ? MG_PRECISION_FLOAT : MG_PRECISION_DOUBLE;
-}
-
-static mg_centering_t centering_of(const head_t *head) {
-  return strcmp(head->centering, "point") == 0 ? MG_CENTERING_POINT : MG_CENTERING_CELL;
-}
-
-static void grid_of(const head_t *head, int32_t n[3]) {
-  for (int d = 0; d < 3; d++)
-    n[d] = (int32_t)head->cells[d];
-}
-
 /* --- the head -------------------------------------------------------------------------- */
 
 static mg_status_t bad(const mg_h5_t *file, const char *name, double value, const char *limits) {
   return mg_h5_wrong(file, ": %s is %.17g; it must be %s", name, value, limits);
 }
 
-static mg_status_t check_history(const mg_h5_t *file, const head_t *head) {
-  if (head->cycles < 1 || head->cycles > MG_MAX_CYCLES)
-    return bad(file, "cycles", (double)head->cycles, "from 1 to 1000");
-  if (!(head->f_norm >= 0.0) || !isfinite(head->f_norm))
-    return bad(file, "f_norm", head->f_norm, "finite and at least 0");
-  return MG_OK;
-}
-
 /* Check numbers before they are used or determine an allocation. */
-static mg_status_t check_numbers(const mg_h5_t *file, const head_t *head) {
-  const int64_t box = head->box_cells;
-  for (int d = 0; d < 3; d++)
-    if (head->cells[d] < 1 || head->cells[d] > MG_MAX_DIM)
-      return bad(file, "cells", (double)head->cells[d], "from 1 to 1048576");
+static mg_status_t take_grid(const mg_h5_t *file, const int64_t cells[3], int64_t box,
+                             head_t *head) {
+  for (int d = 0; d < 3; d++) {
+    if (cells[d] < 1 || cells[d] > MG_MAX_DIM)
+      return bad(file, "cells", (double)cells[d], "from 1 to 1048576");
+    head->state.n[d] = (int32_t)cells[d];
+  }
   const bool general = head->setting[MG_OPT_CELLS][0] != '\0';
   if (general && (box < 1 || box > MG_MAX_DIM))
     return bad(file, "box_cells", (double)box, "from 1 to 1048576");
-  if (general) return check_history(file, head);
-  if (box < MG_MIN_BOX_DIM || box > MG_MAX_BOX_DIM || (box & (box - 1)) != 0 ||
-      head->cells[0] % box != 0 || head->cells[1] % box != 0 || head->cells[2] % box != 0)
+  if (!general && (box < MG_MIN_BOX_DIM || box > MG_MAX_BOX_DIM || (box & (box - 1)) != 0 ||
+                   cells[0] % box != 0 || cells[1] % box != 0 || cells[2] % box != 0))
     return bad(file, "box_cells", (double)box, "a power of two that divides cells");
-  return check_history(file, head);
+  head->state.box_cells = (int32_t)box;
+  return MG_OK;
+}
+
+static mg_status_t read_history(mg_h5_t *file, mg_restart_t *state) {
+  double *const norm = state->history.norm;
+  int64_t cycles;
+  MG_TRY(mg_h5_get_integers(file, ours, "cycles", &cycles, 1));
+  MG_TRY(mg_h5_get_doubles(file, ours, "f_norm", &state->f_norm, 1));
+  if (cycles < 1 || cycles > MG_MAX_CYCLES)
+    return bad(file, "cycles", (double)cycles, "from 1 to 1000");
+  if (!(state->f_norm >= 0.0) || !isfinite(state->f_norm))
+    return bad(file, "f_norm", state->f_norm, "finite and at least 0");
+  state->history.n_cycles = (int)cycles;
+  state->history.diverged_level = -1;
+  MG_TRY(mg_h5_get_doubles(file, ours, "residual_norms", norm, (int)cycles));
+  for (int64_t c = 0; c < cycles; c++)
+    if (!isfinite(norm[c]) || norm[c] < 0.0)
+      return bad(file, "a residual norm", norm[c], "finite and at least 0");
+  return MG_OK;
 }
 
 static mg_status_t check_version(mg_h5_t *file) {
@@ -132,9 +128,13 @@ static mg_status_t read_settings(mg_h5_t *file, head_t *head) {
   return MG_OK;
 }
 
-static mg_status_t read_words(mg_h5_t *file, head_t *head) {
-  MG_TRY(mg_h5_get_text(file, ours, "precision", head->precision, WORD_SIZE));
-  return mg_h5_get_text(file, ours, "centering", head->centering, WORD_SIZE);
+static mg_status_t read_words(mg_h5_t *file, mg_restart_t *state) {
+  char word[WORD_SIZE];
+  MG_TRY(mg_h5_get_text(file, ours, "precision", word, WORD_SIZE));
+  state->precision = strcmp(word, "float") == 0 ? MG_PRECISION_FLOAT : MG_PRECISION_DOUBLE;
+  MG_TRY(mg_h5_get_text(file, ours, "centering", word, WORD_SIZE));
+  state->centering = strcmp(word, "point") == 0 ? MG_CENTERING_POINT : MG_CENTERING_CELL;
+  return MG_OK;
 }
 
 /* Dumps of the built-in problem have none of these. */
@@ -142,50 +142,38 @@ static mg_status_t read_files(mg_h5_t *file, head_t *head) {
   MG_TRY(get_optional_text(file, "coefficients", head->coefficients, MG_PATH_MAX));
   MG_TRY(get_optional_text(file, "rhs", head->rhs, MG_PATH_MAX));
   if (!head->coefficients[0] && !head->rhs[0]) return MG_OK;
-  return mg_h5_get_integers(file, ours, "problem_checksum", &head->problem_checksum, 1);
+  return mg_h5_get_integers(file, ours, "problem_checksum", &head->state.problem_checksum, 1);
 }
 
-static mg_status_t read_cells(mg_h5_t *file, head_t *head) {
+static mg_status_t read_grid(mg_h5_t *file, head_t *head) {
+  int64_t cells[3], box;
   bool there;
   MG_TRY(mg_h5_has_attribute(file, ours, MG_DUMP_CELLS_IJK, &there));
-  if (there) return mg_h5_get_integers(file, ours, MG_DUMP_CELLS_IJK, head->cells, 3);
-  MG_TRY(mg_h5_get_integers(file, ours, "cells", head->cells, 1));
-  head->cells[1] = head->cells[2] = head->cells[0];
-  return MG_OK;
-}
-
-static mg_status_t read_numbers(mg_h5_t *file, head_t *head) {
-  MG_TRY(read_cells(file, head));
-  MG_TRY(mg_h5_get_integers(file, ours, "box_cells", &head->box_cells, 1));
-  MG_TRY(mg_h5_get_integers(file, ours, "cycles", &head->cycles, 1));
-  return mg_h5_get_doubles(file, ours, "f_norm", &head->f_norm, 1);
+  MG_TRY(mg_h5_get_integers(file, ours, there ? MG_DUMP_CELLS_IJK : "cells", cells, there ? 3 : 1));
+  if (!there) cells[1] = cells[2] = cells[0];
+  MG_TRY(mg_h5_get_integers(file, ours, "box_cells", &box, 1));
+  return take_grid(file, cells, box, head);
 }
 
 /* Check that u exists with the type and size that the head states. */
-static mg_status_t look_for_u(mg_h5_t *file, const head_t *head) {
-  int32_t n[3];
+static mg_status_t look_for_u(mg_h5_t *file, const mg_restart_t *state) {
   mg_h5_data_t data;
-  grid_of(head, n);
-  MG_TRY(mg_h5_data_open(file, path_of_u(centering_of(head)),
-                         precision_of(head) == MG_PRECISION_FLOAT ? MG_H5_FLOAT : MG_H5_DOUBLE, 3,
-                         n, &data));
+  MG_TRY(mg_h5_data_open(file, path_of_u(state->centering),
+                         state->precision == MG_PRECISION_FLOAT ? MG_H5_FLOAT : MG_H5_DOUBLE, 3,
+                         state->n, &data));
   MG_TRY(mg_h5_data_close(file, &data));
-  MG_TRY(mg_h5_data_open(file, checksums_of_u, MG_H5_UINT64, 1, &n[2], &data));
+  MG_TRY(mg_h5_data_open(file, checksums_of_u, MG_H5_UINT64, 1, &state->n[2], &data));
   return mg_h5_data_close(file, &data);
 }
 
 static mg_status_t read_open(mg_h5_t *file, head_t *head) {
   MG_TRY(check_version(file));
   MG_TRY(read_settings(file, head));
-  MG_TRY(read_words(file, head));
-  MG_TRY(read_numbers(file, head));
+  MG_TRY(read_words(file, &head->state));
   MG_TRY(read_files(file, head));
-  MG_TRY(check_numbers(file, head));
-  MG_TRY(mg_h5_get_doubles(file, ours, "residual_norms", head->norm, (int)head->cycles));
-  for (int64_t c = 0; c < head->cycles; c++)
-    if (!isfinite(head->norm[c]) || head->norm[c] < 0.0)
-      return bad(file, "a residual norm", head->norm[c], "finite and at least 0");
-  return look_for_u(file, head);
+  MG_TRY(read_grid(file, head));
+  MG_TRY(read_history(file, &head->state));
+  return look_for_u(file, &head->state);
 }
 
 /* Dumps have a superblock of version 2 or 3, whose metadata has checksums. Older versions are
@@ -231,12 +219,12 @@ static mg_status_t add_size(mg_settings_t *list, const head_t *head, const mg_pa
         "--restart=%.150s has the grid --cells=%s; drop LOG2_BOX_DIM and BOXES_PER_RANK",
         params->restart, head->setting[MG_OPT_CELLS]);
   if (has_size || general) return MG_OK; /* --cells is a setting like the others */
-  int32_t n[3];
-  grid_of(head, n);
+  const int32_t *n = head->state.n;
   if (!mg_is_cube(n))
     return mg_error(MG_ERR_USAGE, "--restart=%.150s has %s cells, which is not a cube",
                     params->restart, mg_grid(n).text);
-  return mg_settings_add_boxes(list, "restart", params->restart, params, n[0], head->box_cells);
+  return mg_settings_add_boxes(list, "restart", params->restart, params, n[0],
+                               head->state.box_cells);
 }
 
 /* The problem's settings are binding: the stored cells are valid for no other. The precision class
@@ -270,24 +258,13 @@ mg_status_t mg_restart_settings(const mg_params_t *params, mg_settings_t *settin
 
 static mg_status_t take_head(const head_t *head, const mg_params_t *params, const mg_plan_t *plan,
                              mg_restart_t *restart) {
-  const int32_t *n = plan->level[0].layout.n;
-  int32_t stored[3];
-  grid_of(head, stored);
-  if (memcmp(stored, n, sizeof stored) != 0)
-    return mg_error(MG_ERR_USAGE,
-                    "LOG2_BOX_DIM and BOXES_PER_RANK give %s cells, but --restart=%s has %s; "
-                    "drop or change them",
-                    mg_grid(n).text, params->restart, mg_grid(stored).text);
-  *restart = (mg_restart_t){.n = {n[0], n[1], n[2]},
-                            .box_cells = (int32_t)head->box_cells,
-                            .f_norm = head->f_norm,
-                            .problem_checksum = head->problem_checksum,
-                            .history = {.n_cycles = (int)head->cycles, .diverged_level = -1}};
-  restart->precision = precision_of(head);
-  restart->centering = centering_of(head);
-  for (int64_t c = 0; c < head->cycles; c++)
-    restart->history.norm[c] = head->norm[c];
-  return MG_OK;
+  const int32_t *const n = plan->level[0].layout.n;
+  *restart = head->state;
+  if (memcmp(restart->n, n, sizeof restart->n) == 0) return MG_OK;
+  return mg_error(MG_ERR_USAGE,
+                  "LOG2_BOX_DIM and BOXES_PER_RANK give %s cells, but --restart=%s has %s; "
+                  "drop or change them",
+                  mg_grid(n).text, params->restart, mg_grid(restart->n).text);
 }
 
 mg_status_t mg_restart_open(const mg_params_t *params, const mg_plan_t *plan,
