@@ -52,29 +52,18 @@ MG_INLINE row_t row_at(const mg_view_t *v, const mg_patch_t *p, const mg_cpu_ste
                  .last = p->wall[0][1] ? job->wall[0] : MG_REAL(1.0)};
 }
 
-/* A x and 1 / diagonal of cell i. Everything below must be inlined, or the loops are not
- * vectorized. */
-MG_INLINE mg_real_t apply_7(const row_t *r, ptrdiff_t i) {
-  return mg_apply_7(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, r->a, r->b_h2);
-}
-
-MG_INLINE mg_real_t apply_fv4(const row_t *r, ptrdiff_t i) {
-  return mg_apply_fv4(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, r->a, r->b_h2);
-}
-
-MG_INLINE mg_real_t apply_27(const row_t *r, ptrdiff_t i) {
-  return mg_apply_27(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, r->a, r->b_h2);
-}
-
-MG_INLINE mg_real_t apply_7_varying(const row_t *r, ptrdiff_t i) {
-  return mg_apply_7(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, r->alpha[i],
-                    r->b_h2);
-}
-
-MG_INLINE mg_real_t apply_fv4_varying(const row_t *r, ptrdiff_t i) {
-  return mg_apply_fv4(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, r->alpha[i],
-                      r->b_h2);
-}
+/* A x and 1 / diagonal of cell i; `a` is a alpha. Everything below must be inlined, or the loops
+ * are not vectorized. */
+#define APPLY(name, formula, a)                                                                    \
+  MG_INLINE mg_real_t apply_##name(const row_t *r, ptrdiff_t i) {                                  \
+    return formula(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, a, r->b_h2);         \
+  }
+APPLY(7, mg_apply_7, r->a)
+APPLY(fv4, mg_apply_fv4, r->a)
+APPLY(27, mg_apply_27, r->a)
+APPLY(7_varying, mg_apply_7, r->alpha[i])
+APPLY(fv4_varying, mg_apply_fv4, r->alpha[i])
+#undef APPLY
 
 MG_INLINE mg_real_t dinv_7(const row_t *r, ptrdiff_t i) {
   mg_face_weights_t w = r->weights;
