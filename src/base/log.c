@@ -87,6 +87,14 @@ void mg_verbose(const char *format, ...) {
   va_end(args);
 }
 
+void mg_append(char *text, int size, const char *format, ...) {
+  const size_t used = strlen(text);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text + used, (size_t)size - used, format, args);
+  va_end(args);
+}
+
 mg_bytes_text_t mg_bytes(double bytes) {
   static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
   enum { N_UNITS = sizeof units / sizeof units[0] };

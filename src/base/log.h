@@ -49,6 +49,9 @@ void mg_warning(const char *format, ...) MG_PRINTF(1, 2);
 /** Print one line on stderr from rank 0 if verbose. */
 void mg_verbose(const char *format, ...) MG_PRINTF(1, 2);
 
+/** Append to a text in `size` bytes. What does not fit is cut off. */
+void mg_append(char *text, int size, const char *format, ...) MG_PRINTF(3, 4);
+
 /** A human-readable number of bytes: "512 B", "4.321 kB", "1.026 GB". */
 typedef struct {
   char text[24];

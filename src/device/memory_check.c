@@ -127,26 +127,21 @@ mg_status_t mg_memory_check_measure(const mg_params_t *params, const mg_room_t *
   return largest_sizes(params, room, &capacity->largest, &capacity->same_width);
 }
 
-static int describe_size(const mg_size_t *size, const char *before, char *text, int text_size) {
-  if (size->n == 0 || text_size <= 0) return 0;
-  if (size->log2_box_dim == 0) /* of a grid given in cells */
-    return snprintf(text, (size_t)text_size, "%s%d^3 cells", before, size->n);
-  return snprintf(text, (size_t)text_size, "%s'%d %lld' (%d^3 cells)", before, size->log2_box_dim,
-                  (long long)size->boxes_per_rank, size->n);
+static void append_size(const mg_size_t *size, const char *before, char *text, int text_size) {
+  if (size->n > 0 && size->log2_box_dim == 0) /* of a grid given in cells */
+    mg_append(text, text_size, "%s%d^3 cells", before, size->n);
+  else if (size->n > 0)
+    mg_append(text, text_size, "%s'%d %lld' (%d^3 cells)", before, size->log2_box_dim,
+              (long long)size->boxes_per_rank, size->n);
 }
 
 void mg_memory_check_describe(const mg_memory_check_t *c, char *text, int text_size) {
-  int used = snprintf(
-      text, (size_t)text_size, "this size needs at least %s, but only %s are free%s; ",
-      mg_bytes(c->need).text, mg_bytes(c->room).text, c->on_device ? " on the device" : "");
-  if (used < 0 || used >= text_size) return;
-  if (c->largest.n == 0) {
-    snprintf(text + used, (size_t)(text_size - used), "no size fits; use fewer ranks per host");
-    return;
-  }
-  used += describe_size(&c->largest, "largest size that fits: ", text + used, text_size - used);
+  snprintf(text, (size_t)text_size, "this size needs at least %s, but only %s are free%s; ",
+           mg_bytes(c->need).text, mg_bytes(c->room).text, c->on_device ? " on the device" : "");
+  if (c->largest.n == 0) mg_append(text, text_size, "no size fits; use fewer ranks per host");
+  append_size(&c->largest, "largest size that fits: ", text, text_size);
   if (c->same_width.log2_box_dim != c->largest.log2_box_dim)
-    describe_size(&c->same_width, " or ", text + used, text_size - used);
+    append_size(&c->same_width, " or ", text, text_size);
 }
 
 mg_status_t mg_memory_room(const mg_params_t *params, mg_room_t *room) {

@@ -2,6 +2,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#include "base/log.h"
 #include "formulas/index.h"
 #include "git_version.h"
 #include "io/dump_parts.h"
@@ -174,22 +175,17 @@ static void put_checksums(writer_t *w, const mg_params_t *p, bool is_even) {
   const char *const before[2] = {"", "walls/"};
   for (int walls = 0; walls < 2; walls++)
     for (int field = 0; field < MG_N_FIELDS; field++) {
-      const size_t length = strlen(list);
       if (!mg_dump_wants(p, (mg_field_t)field)) continue;
       if (walls && !mg_dump_wants_wall(p, (mg_field_t)field)) continue;
-      snprintf(list + length, sizeof list - length, "%s%s%s", length > 0 ? " " : "", before[walls],
-               mg_field_name((mg_field_t)field));
+      mg_append(list, sizeof list, "%s%s%s", list[0] ? " " : "", before[walls],
+                mg_field_name((mg_field_t)field));
     }
-  for (int d = 0; d < 3 && !is_even; d++) {
-    const size_t length = strlen(list);
-    snprintf(list + length, sizeof list - length, " grid/%c %cCoordinates", "xyz"[d], "XYZ"[d]);
-  }
+  for (int d = 0; d < 3 && !is_even; d++)
+    mg_append(list, sizeof list, " grid/%c %cCoordinates", "xyz"[d], "XYZ"[d]);
   for (int d = 0; d < 3; d++)
-    for (int side = 0; side < 2 && mg_dump_wants_sides(p); side++) {
-      const size_t length = strlen(list);
-      if (!p->side[d][side].varies) continue;
-      snprintf(list + length, sizeof list - length, " %s", mg_input_wall_path(d, side) + 1);
-    }
+    for (int side = 0; side < 2 && mg_dump_wants_sides(p); side++)
+      if (p->side[d][side].varies)
+        mg_append(list, sizeof list, " %s", mg_input_wall_path(d, side) + 1);
   text(w, ours, MG_SUMS_LIST, list);
 }
 

@@ -1,13 +1,13 @@
 /* The allowed values of an option, in words. */
+#include "base/log.h"
 #include "params/params_value.h"
 #include <ctype.h>
 
 /* Write the words of an option after `before`. */
 static void list_words(const mg_option_t *option, const char *before, char *text, int text_size) {
-  int used = snprintf(text, (size_t)text_size, "%s", before);
-  for (int i = 0; option->words[i] && used < text_size; i++)
-    used += snprintf(text + used, (size_t)(text_size - used), "%s%s", i > 0 ? ", " : "",
-                     option->words[i]);
+  snprintf(text, (size_t)text_size, "%s", before);
+  for (int i = 0; option->words[i]; i++)
+    mg_append(text, text_size, "%s%s", i > 0 ? ", " : "", option->words[i]);
 }
 
 /* Describe numeric words as a range. */

@@ -1,4 +1,5 @@
 /* --help and --print-config, generated from the option table. */
+#include "base/log.h"
 #include "params/params_parser.h"
 #include "params/params_value.h"
 #include <string.h>
@@ -25,7 +26,7 @@ static void print_wrapped(FILE *out, const char *prefix, const char *text) {
 }
 
 /* Help text, then "[allowed values; condition; default]" if any. `words`: list enum words, too. */
-static void describe(const mg_option_t *option, bool words, char *text, size_t size) {
+static void describe(const mg_option_t *option, bool words, char *text, int size) {
   char limits[256];
   const bool is_number = option->kind == MG_KIND_INT || option->kind == MG_KIND_INT64 ||
                          option->kind == MG_KIND_DOUBLE || option->kind == MG_KIND_CELLS ||
@@ -35,20 +36,20 @@ static void describe(const mg_option_t *option, bool words, char *text, size_t s
   const char *separator = " [";
 
   mg_option_describe_limits(option, limits, (int)sizeof limits);
-  size_t used = (size_t)snprintf(text, size, "%s", option->help);
+  snprintf(text, (size_t)size, "%s", option->help);
   if (is_number || (words && option->words)) {
-    used += (size_t)snprintf(text + used, size - used, "%s%s", separator, limits);
+    mg_append(text, size, "%s%s", separator, limits);
     separator = "; ";
   }
   if (option->condition) {
-    used += (size_t)snprintf(text + used, size - used, "%s%s", separator, option->condition);
+    mg_append(text, size, "%s%s", separator, option->condition);
     separator = "; ";
   }
   if (value) {
-    used += (size_t)snprintf(text + used, size - used, "%sdefault: %s", separator, value);
+    mg_append(text, size, "%sdefault: %s", separator, value);
     separator = "; ";
   }
-  if (separator[0] == ';') snprintf(text + used, size - used, "]");
+  if (separator[0] == ';') mg_append(text, size, "]");
 }
 
 /* "fv2|fv4|7pt" for words, the metavar otherwise, "CELLS|auto" for both. */

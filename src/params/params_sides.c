@@ -1,4 +1,5 @@
 /* Values of --boundary: a word for each side, with the numbers of its condition. */
+#include "base/log.h"
 #include "params/params_value.h"
 #include <ctype.h>
 #include <math.h>
@@ -84,20 +85,14 @@ bool mg_sides_read(const mg_option_t *option, const char *text, mg_side_t sides[
   return true;
 }
 
-/* Append text to a string of limited size. */
-static void append(char *text, int text_size, const char *more) {
-  const size_t used = strlen(text);
-  snprintf(text + used, (size_t)text_size - used, "%s", more);
-}
-
 static void append_number(char *text, int text_size, double number) {
-  append(text, text_size, ":");
-  mg_option_format_double(number, text + strlen(text), text_size - (int)strlen(text));
+  mg_append(text, text_size, ":");
+  mg_option_append_double(number, text, text_size);
 }
 
 static void format_side(const mg_option_t *option, const mg_side_t *side, char *text,
                         int text_size) {
-  append(text, text_size, option->words[word_of(side)]);
+  mg_append(text, text_size, "%s", option->words[word_of(side)]);
   if (mg_is_robin(side)) append_number(text, text_size, side->u);
   if (mg_is_robin(side)) append_number(text, text_size, side->flux);
   if (side->value != 0.0) append_number(text, text_size, side->value);
@@ -115,7 +110,7 @@ void mg_sides_format(const mg_option_t *option, const mg_side_t sides[3][2], cha
   for (int s = 0; s < 6; s++)
     step = !same(&side[s], &side[s ^ 1]) ? 1 : step == 6 && !same(&side[s], side) ? 2 : step;
   for (int s = 0; s < 6; s += step) {
-    if (s > 0) append(text, text_size, ",");
+    if (s > 0) mg_append(text, text_size, ",");
     format_side(option, &side[s], text, text_size);
   }
 }

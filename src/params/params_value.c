@@ -2,6 +2,7 @@
  *
  * Fields are accessed by offset with memcpy, which is correct for enums of any signedness. */
 #include "params/params_value.h"
+#include "base/log.h"
 #include "params/params_nearest.h"
 #include <ctype.h>
 #include <errno.h>
@@ -119,11 +120,8 @@ static void format_set(const mg_option_t *option, unsigned value, char *text, in
     snprintf(text, (size_t)text_size, "all");
     return;
   }
-  int used = 0;
-  for (int i = 0; option->words[i] && used < text_size; i++)
-    if (value & 1u << i)
-      used += snprintf(text + used, (size_t)(text_size - used), "%s%s", used > 0 ? "," : "",
-                       option->words[i]);
+  for (int i = 0; option->words[i]; i++)
+    if (value & 1u << i) mg_append(text, text_size, "%s%s", text[0] ? "," : "", option->words[i]);
 }
 
 static bool read_flag(const mg_option_t *option, const char *text, bool *value, mg_why_t *why) {
@@ -178,10 +176,12 @@ static bool set_pairs(const mg_option_t *option, const char *text, char *field, 
 
 /* The fewest digits that read back to the same bits. 17 always suffice, and %g drops trailing
  * zeros. */
-void mg_option_format_double(double value, char *text, int text_size) {
+void mg_option_append_double(double value, char *text, int text_size) {
+  char *const end = text + strlen(text);
   for (int digits = 15; digits <= 17; digits++) {
-    snprintf(text, (size_t)text_size, "%.*g", digits, value);
-    if (strtod(text, NULL) == value) return;
+    *end = '\0';
+    mg_append(text, text_size, "%.*g", digits, value);
+    if (strtod(end, NULL) == value) return;
   }
 }
 
@@ -229,10 +229,9 @@ static bool read_stretch(const mg_option_t *option, const char *text, double str
 
 static bool format_stretch(const double stretch[3], char *text, int text_size) {
   for (int d = 0; d < 3; d++) {
-    const size_t used = strlen(text);
     if (stretch[d] == 0.0) continue;
-    snprintf(text + used, (size_t)text_size - used, "%s%c:tanh:", used > 0 ? "," : "", "xyz"[d]);
-    mg_option_format_double(stretch[d], text + strlen(text), text_size - (int)strlen(text));
+    mg_append(text, text_size, "%s%c:tanh:", text[0] ? "," : "", "xyz"[d]);
+    mg_option_append_double(stretch[d], text, text_size);
   }
   return text[0] != '\0';
 }
@@ -333,7 +332,7 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
     return true;
   case MG_KIND_DOUBLE:
     if (!in_limits(option, v.real)) return false;
-    mg_option_format_double(v.real, text, text_size);
+    mg_option_append_double(v.real, text, text_size);
     return true;
   case MG_KIND_SIDES:
     mg_sides_format(option, v.sides, text, text_size);
@@ -345,9 +344,8 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
   case MG_KIND_REALS:
     if (v.reals[0] == 0) return false;
     for (int d = 0; d < 3; d++) {
-      const size_t used = strlen(text);
-      snprintf(text + used, size - used, "%s", d > 0 ? "," : "");
-      mg_option_format_double(v.reals[d], text + strlen(text), text_size - (int)strlen(text));
+      if (d > 0) mg_append(text, text_size, ",");
+      mg_option_append_double(v.reals[d], text, text_size);
     }
     return true;
   case MG_KIND_STRETCH:

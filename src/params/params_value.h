@@ -45,8 +45,8 @@ bool mg_option_refuse(const mg_option_t *option, const char *problem, mg_why_t *
 MG_MUST_CHECK bool mg_option_read_word(const mg_option_t *option, const char *text, int *value,
                                        mg_why_t *why);
 
-/** Format with the fewest digits that read back to the same bits. */
-void mg_option_format_double(double value, char *text, int text_size);
+/** Append a number with the fewest digits that read back to the same bits. */
+void mg_option_append_double(double value, char *text, int text_size);
 
 /** Describe the allowed values, as the object of "expected": "integer from 1 to 100". */
 void mg_option_describe_limits(const mg_option_t *option, char *text, int text_size);

@@ -1,5 +1,6 @@
 /* NVML's energy counter of a GPU (Volta and newer), in mJ since the driver was loaded. The library
  * belongs to the driver, so it is loaded at run time. Types are from NVML's reference manual. */
+#include "base/log.h"
 #include "base/paths.h"
 #include "run/energy_counter.h"
 #include <dlfcn.h>
@@ -68,10 +69,10 @@ static bool open_library(char why[MG_ENERGY_WHY]) {
 }
 
 void mg_nvml_name(const unsigned char uuid[16], char name[MG_NVML_NAME]) {
-  int length = snprintf(name, MG_NVML_NAME, "GPU-");
+  snprintf(name, MG_NVML_NAME, "GPU-");
   for (int b = 0; b < 16; b++)
-    length += snprintf(name + length, (size_t)(MG_NVML_NAME - length), "%s%02x",
-                       b == 4 || b == 6 || b == 8 || b == 10 ? "-" : "", uuid[b]);
+    mg_append(name, MG_NVML_NAME, "%s%02x", b == 4 || b == 6 || b == 8 || b == 10 ? "-" : "",
+              uuid[b]);
 }
 
 void mg_nvml_find(const unsigned char uuid[16], mg_counters_t *counters) {

@@ -3,6 +3,7 @@
  * package-N-die-M) or psys, energy_uj the counter, and max_energy_range_uj its largest value.
  * Folders intel-rapl:N:M are parts of a package. intel-rapl-mmio:N has the same counter as
  * intel-rapl:N. */
+#include "base/log.h"
 #include "base/paths.h"
 #include "run/energy_counter.h"
 #include <dirent.h>
@@ -40,8 +41,8 @@ static bool read_line(const char *path, char *line, int size, char why[MG_ENERGY
            : error    ? strerror(error)
                       : "empty");
   if (error == EACCES)
-    snprintf(why + strlen(why), MG_ENERGY_WHY - strlen(why),
-             "; as root, run chmod a+r %.200s/intel-rapl:*/energy_uj", root_folder());
+    mg_append(why, MG_ENERGY_WHY, "; as root, run chmod a+r %.200s/intel-rapl:*/energy_uj",
+              root_folder());
   return false;
 }
 

@@ -1,4 +1,5 @@
 /* Medians and verdicts of a health check. */
+#include "base/log.h"
 #include "base/machine.h"
 #include "run/health.h"
 #include <math.h>
@@ -215,10 +216,8 @@ static bool is_slow(const mg_health_device_t *d, double slow, char *reason) {
     }
   }
   const double clock = d->value[MG_HEALTH_SM_CLOCK], usual = d->median[MG_HEALTH_SM_CLOCK];
-  const size_t used = strlen(reason);
   if (worst > 0.0 && !isnan(clock) && !isnan(usual))
-    snprintf(reason + used, MG_HEALTH_TEXT - used, "; SM clock %.0f MHz, median %.0f MHz", clock,
-             usual);
+    mg_append(reason, MG_HEALTH_TEXT, "; SM clock %.0f MHz, median %.0f MHz", clock, usual);
   return worst > 0.0;
 }
 

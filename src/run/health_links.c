@@ -174,9 +174,8 @@ static void try_link(links_t *l, mg_status_t (*run)(void *), const char *what, i
   char *const failure = l->device->failure;
   const bool failed_before = failure[0] != '\0';
   mg_health_try(l->device, run, l);
-  const size_t used = strlen(failure);
-  if (failed_before || used == 0) return;
-  snprintf(failure + used, MG_HEALTH_TEXT - used, " (%s rank %d)", what, rank);
+  if (failed_before || !failure[0]) return;
+  mg_append(failure, MG_HEALTH_TEXT, " (%s rank %d)", what, rank);
   snprintf(l->mine.why, sizeof l->mine.why, "the GPU has failed");
 }
 

@@ -75,9 +75,8 @@ void mg_transports_free(mg_transports_t *transports) {
 
 /* Rank 0 logs the reason; every rank returns the error. */
 static mg_status_t fail_requested(mg_transport_t requested, const char *why) {
-  if (world_rank() != 0) return MG_ERR_UNAVAILABLE;
-  return mg_error(MG_ERR_UNAVAILABLE, "--transport=%s: %s; use --transport=auto",
-                  mg_transport_name(requested), why);
+  return mg_root_error(MG_ERR_UNAVAILABLE, "--transport=%s: %s; use --transport=auto",
+                       mg_transport_name(requested), why);
 }
 
 /* Agreed by all ranks, because their MPI libraries may be configured differently. */
@@ -267,22 +266,18 @@ static mg_status_t survey(mg_transports_t *transports, const ranks_t *ranks, con
   return MG_OK;
 }
 
-static void describe(const survey_t *s, const ranks_t *ranks, char *text, size_t size) {
-  int used = snprintf(text, size, "64 KiB to the next rank:");
+static void describe(const survey_t *s, const ranks_t *ranks, char *text, int size) {
+  snprintf(text, (size_t)size, "64 KiB to the next rank:");
   const char *separator = "";
   for (int t = MG_TRANSPORT_PEER; t < MG_N_TRANSPORTS; t++)
     if (s->seconds[t] > 0.0) {
-      used += snprintf(text + used, size - (size_t)used, "%s %s %.1f us", separator,
-                       mg_transport_name((mg_transport_t)t), 1e6 * s->seconds[t]);
+      mg_append(text, size, "%s %s %.1f us", separator, mg_transport_name((mg_transport_t)t),
+                1e6 * s->seconds[t]);
       separator = ",";
     }
-  if (!ranks->none_share)
-    used += snprintf(text + used, size - (size_t)used,
-                     "; no peer stores between ranks that share a GPU");
-  if (s->lost)
-    used += snprintf(text + used, size - (size_t)used, "; some peer stores do not arrive");
-  if (s->nccl_failed)
-    snprintf(text + used, size - (size_t)used, "; nccl failed to start: %s", s->nccl_failed);
+  if (!ranks->none_share) mg_append(text, size, "; no peer stores between ranks that share a GPU");
+  if (s->lost) mg_append(text, size, "; some peer stores do not arrive");
+  if (s->nccl_failed) mg_append(text, size, "; nccl failed to start: %s", s->nccl_failed);
 }
 
 static mg_status_t use_fastest(mg_transports_t *transports, const ranks_t *ranks, bool *reached) {
@@ -330,13 +325,12 @@ static mg_status_t set_name(mg_transports_t *transports) {
   for (int r = 0; r < world_size(); r++)
     if (r != world_rank()) used[transports->to[r]] = 1.0;
   MG_TRY(mg_comm_max(mg_comm_world(), used, MG_N_TRANSPORTS));
-  size_t length = 0;
+  char *const name = transports->name;
   for (int t = 0; t < MG_N_TRANSPORTS; t++)
     if (used[t] > 0.0)
-      length +=
-          (size_t)snprintf(transports->name + length, sizeof transports->name - length, "%s%s",
-                           length > 0 ? "+" : "", mg_transport_name((mg_transport_t)t));
-  if (length == 0) snprintf(transports->name, sizeof transports->name, "none");
+      mg_append(name, sizeof transports->name, "%s%s", name[0] ? "+" : "",
+                mg_transport_name((mg_transport_t)t));
+  if (!name[0]) mg_append(name, sizeof transports->name, "none");
   return MG_OK;
 }
 

@@ -1,4 +1,5 @@
 /* Datasets of planes: create, open (including a check of their storage), write and read. */
+#include "base/log.h"
 #include "comm/comm.h"
 #include "io/hdf5/h5_file.h"
 #include <ctype.h>
@@ -149,7 +150,7 @@ static bool is_as_asked(const mg_h5_data_t *data, bool any_number, hsize_t size[
 /* Dataset names in the order found, as many as fit. */
 typedef struct {
   char *text;
-  int size, used, n, n_left_out;
+  int size, n, n_left_out;
 } names_t;
 
 /* Follow hard links only: others may lead to other files. Skip the program's own additions to
@@ -162,25 +163,23 @@ static herr_t add_name(hid_t group, const char *name, const H5L_info_t *link, vo
   if (object >= 0) (void)H5Oclose(object);
   if (!is_dataset) return 0;
   const int length = (int)strnlen(name, MG_H5_NAME_MAX) + 3, more = 20;
-  if (names->n_left_out > 0 || names->used + length + more > names->size) {
+  if (names->n_left_out > 0 || (int)strlen(names->text) + length + more > names->size) {
     names->n_left_out++;
     return 0;
   }
-  names->used += snprintf(names->text + names->used, (size_t)(names->size - names->used), "%s/%s",
-                          names->n++ > 0 ? ", " : "", name);
+  mg_append(names->text, names->size, "%s/%s", names->n++ > 0 ? ", " : "", name);
   return 0;
 }
 
 void mg_h5_name_datasets(mg_h5_t *file, char *text, int size) {
-  names_t names = {text, size, 0, 0, 0};
-  names.used = snprintf(text, (size_t)size, "the file has ");
+  names_t names = {text, size, 0, 0};
+  snprintf(text, (size_t)size, "the file has ");
   (void)H5Lvisit(file->id, H5_INDEX_NAME, H5_ITER_NATIVE, add_name, &names);
-  const size_t left = (size_t)(size - names.used);
   if (names.n == 0 && names.n_left_out == 0)
-    snprintf(text + names.used, left, "no dataset");
+    mg_append(text, size, "no dataset");
   else if (names.n_left_out > 0)
-    snprintf(text + names.used, left, "%s%d%s dataset%s", names.n > 0 ? " and " : "",
-             names.n_left_out, names.n > 0 ? " more" : "", names.n_left_out == 1 ? "" : "s");
+    mg_append(text, size, "%s%d%s dataset%s", names.n > 0 ? " and " : "", names.n_left_out,
+              names.n > 0 ? " more" : "", names.n_left_out == 1 ? "" : "s");
   for (char *c = text; *c; c++)
     if (iscntrl((unsigned char)*c)) *c = '?';
 }
@@ -189,11 +188,10 @@ void mg_h5_name_datasets(mg_h5_t *file, char *text, int size) {
  * no rank makes further library calls. */
 static mg_status_t not_opened(mg_h5_t *file, const char *path) {
   mg_h5_reason_t reason = mg_h5_reason();
-  const int used = (int)strlen(reason.text);
   char held[160];
   if (file->shared) return mg_h5_failed_for(file, "open", path, &reason);
   mg_h5_name_datasets(file, held, (int)sizeof held);
-  snprintf(reason.text + used, sizeof reason.text - (size_t)used, "; %s", held);
+  mg_append(reason.text, sizeof reason.text, "; %s", held);
   return mg_h5_failed_for(file, "open", path, &reason);
 }
 

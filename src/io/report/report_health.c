@@ -1,6 +1,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#include "base/log.h"
 #include "base/machine.h"
 #include "device/device_select.h"
 #include "device/thread_check.h"
@@ -16,11 +17,13 @@ static bool has_baseline(const mg_params_t *params) {
 }
 
 /* "rank 3 on node7 (GPU-..., 00000000:18:00.0)" */
-static const char *name_of(const mg_health_device_t *d, char *name, size_t size) {
-  int used = d->rank < 0 ? snprintf(name, size, "a GPU of %s", d->host)
-                         : snprintf(name, size, "rank %d on %s", d->rank, d->host);
-  if (d->uuid[0])
-    snprintf(name + used, size - (size_t)used, " (%s%s%s)", d->uuid, d->pci[0] ? ", " : "", d->pci);
+static const char *name_of(const mg_health_device_t *d, char *name, int size) {
+  name[0] = '\0';
+  if (d->rank < 0)
+    mg_append(name, size, "a GPU of %s", d->host);
+  else
+    mg_append(name, size, "rank %d on %s", d->rank, d->host);
+  if (d->uuid[0]) mg_append(name, size, " (%s%s%s)", d->uuid, d->pci[0] ? ", " : "", d->pci);
   return name;
 }
 

@@ -9,10 +9,9 @@
 
 const char *mg_report_command_line(int argc, char *const argv[]) {
   static char line[4096];
-  size_t length = 0;
-  for (int i = 0; i < argc && length < sizeof line; i++)
-    length +=
-        (size_t)snprintf(line + length, sizeof line - length, "%s%s", i > 0 ? " " : "", argv[i]);
+  line[0] = '\0';
+  for (int i = 0; i < argc; i++)
+    mg_append(line, sizeof line, "%s%s", i > 0 ? " " : "", argv[i]);
   return line;
 }
 
