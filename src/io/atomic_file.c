@@ -24,29 +24,16 @@ static void folder_of(const char *path, char folder[MG_REAL_PATH_MAX]) {
     snprintf(folder, MG_REAL_PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
-enum { SIZE_TEXT = 32 };
-
-/* Choose the unit that leaves at most three digits before the decimal point. */
-static void size_text(double bytes, char text[SIZE_TEXT]) {
-  static const char *const unit[] = {"bytes", "kB", "MB", "GB"};
-  int u = 0;
-  for (; u < 3 && bytes >= 1e3; u++)
-    bytes *= 1e-3;
-  snprintf(text, SIZE_TEXT, u == 0 ? "%.0f %s" : "%.3f %s", bytes, unit[u]);
-}
-
 static mg_status_t check_room(const mg_atomic_file_t *file, const char *folder, int64_t bytes) {
   struct statvfs s;
   if (statvfs(folder, &s) != 0) return cannot_write(file, strerror(errno));
   const double room = (double)s.f_bavail * (double)s.f_frsize;
   if ((double)bytes <= room) return MG_OK;
-  char need[SIZE_TEXT], there[SIZE_TEXT];
-  size_text((double)bytes, need);
-  size_text(room, there);
   return mg_error(MG_ERR_IO,
                   "--%s=%s needs %s, but only %s are free; write fewer fields or levels, use "
                   "--dump-precision=float, or choose another disk",
-                  file->option, file->final, need, there);
+                  file->option, file->final, mg_bytes((double)bytes).text,
+                  room > 0.0 ? mg_bytes(room).text : "0 bytes");
 }
 
 /* Check that the folder accepts a new file: permissions alone do not show this, since it may be
