@@ -55,22 +55,6 @@ int64_t mg_morton_position(const int32_t boxes[3], const int32_t box[3]) {
   return position;
 }
 
-void mg_morton_box(const int32_t boxes[3], int64_t position, int32_t box[3]) {
-  int32_t lo[3] = {0, 0, 0};
-  for (int32_t half = enclosing_power_of_two(boxes) / 2; half > 0; half /= 2) {
-    int octant = 0;
-    for (; octant < 7; octant++) {
-      int32_t corner[3];
-      octant_corner(lo, half, octant, corner);
-      const int64_t volume = clipped_volume(boxes, corner, half);
-      if (position < volume) break;
-      position -= volume;
-    }
-    octant_corner(lo, half, octant, lo);
-  }
-  memcpy(box, lo, sizeof lo);
-}
-
 int64_t mg_layout_rank(const mg_layout_t *layout, int64_t index) {
   return mul_div(index, layout->world_ranks, layout->n_ranks);
 }

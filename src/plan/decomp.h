@@ -22,9 +22,6 @@ void mg_layout_choose(mg_layout_t *layout);
  *  @return 0 to the number of boxes - 1 */
 int64_t mg_morton_position(const int32_t boxes[3], const int32_t box[3]);
 
-/** Inverse of mg_morton_position. */
-void mg_morton_box(const int32_t boxes[3], int64_t position, int32_t box[3]);
-
 /** World rank that owns a box. */
 int64_t mg_layout_owner(const mg_layout_t *layout, const int32_t box[3]);
 

@@ -164,9 +164,4 @@ MG_MUST_CHECK mg_status_t mg_health_judge(mg_health_t *health, double slow_perce
 /** The middle one of n values, of two middle ones the larger; sorts them. NaN if n = 0. */
 double mg_health_median(double *values, int n);
 
-/** Percent by which a value is below a reference; negative: above. NaN if one is NaN. */
-static inline double mg_health_percent_below(double value, double reference) {
-  return 100.0 * (1.0 - value / reference);
-}
-
 #endif

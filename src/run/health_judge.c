@@ -205,7 +205,7 @@ static bool is_slow(const mg_health_device_t *d, double slow, char *reason) {
   for (int f = 0; f < MG_N_HEALTH_FIGURES; f++) {
     for (int base = 0; base < 2 && figures[f].judged; base++) {
       const double reference = base ? d->baseline[f] : d->median[f],
-                   below = mg_health_percent_below(d->value[f], reference),
+                   below = 100.0 * (1.0 - d->value[f] / reference),
                    excess = below - limit_of(f, slow);
       if (!base && has_peer(f) && d->is_own[f]) continue;
       if (!(excess > worst)) continue; /* also without a reference */

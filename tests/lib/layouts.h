@@ -26,6 +26,23 @@ static inline int64_t cube(int64_t n) {
   return n * n * n;
 }
 
+/** Inverse of mg_morton_position: descend into the last octant that does not begin after it. */
+static inline void morton_box(const int32_t boxes[3], int64_t position, int32_t box[3]) {
+  box[0] = box[1] = box[2] = 0;
+  for (int32_t half = 1 << 20; half > 0; half /= 2)
+    for (int octant = 7; octant > 0; octant--) {
+      int32_t corner[3];
+      bool there = true;
+      for (int d = 0; d < 3; d++) {
+        corner[d] = box[d] + (octant >> d & 1) * half;
+        there = there && corner[d] < boxes[d];
+      }
+      if (!there || mg_morton_position(boxes, corner) > position) continue;
+      memcpy(box, corner, sizeof corner);
+      break;
+    }
+}
+
 /** True if every rank's coarse patches are exactly its fine patches coarsened by two. */
 static inline bool patches_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
   bool nest = mg_doubles(fine->n, coarse->n);

@@ -17,7 +17,7 @@ static void check_curve(const int32_t boxes[3]) {
   int64_t code_before = -1;
   for (int64_t position = 0; position < mg_volume(boxes); position++) {
     int32_t box[3];
-    mg_morton_box(boxes, position, box);
+    morton_box(boxes, position, box);
     for (int d = 0; d < 3; d++)
       CHECK(box[d] >= 0 && box[d] < boxes[d]);
     CHECK_INT(mg_morton_position(boxes, box), position);
@@ -43,10 +43,10 @@ static void test_curve_of_largest_grids(void) {
     const int64_t position = i < 6 ? cube(m) - 1 : random_int(&r, 0, cube(m) - 2);
     const int32_t all[3] = {m, m, m}, half[3] = {m / 2, m / 2, m / 2};
     int32_t box[3], next[3], parent[3];
-    mg_morton_box(all, position, box);
+    morton_box(all, position, box);
     CHECK_INT(mg_morton_position(all, box), position);
     if (i < 6) continue;
-    mg_morton_box(all, position + 1, next);
+    morton_box(all, position + 1, next);
     CHECK(morton_code(next) > morton_code(box));
     for (int d = 0; d < 3; d++)
       parent[d] = box[d] / 2;
@@ -57,7 +57,7 @@ static void test_curve_of_largest_grids(void) {
 /* World rank that owns the box at a position of the curve. */
 static int64_t owner_at(const mg_layout_t *y, int64_t position) {
   int32_t box[3];
-  mg_morton_box(y->boxes, position, box);
+  morton_box(y->boxes, position, box);
   return mg_layout_owner(y, box);
 }
 

@@ -69,12 +69,12 @@ static int cut_greedily(const mg_layout_t *y, int64_t first, int64_t last, const
   int n = 0;
   for (int64_t p = first; p < last; p++) {
     int32_t box[3];
-    mg_morton_box(y->boxes, p, box);
+    morton_box(y->boxes, p, box);
     mine[box[2]][box[1]][box[0]] = true;
   }
   for (int64_t p = first; p < last; p++) {
     int32_t lo[3], hi[3];
-    mg_morton_box(y->boxes, p, lo);
+    morton_box(y->boxes, p, lo);
     if (!mine[lo[2]][lo[1]][lo[0]]) continue;
     for (int d = 0; d < 3; d++)
       hi[d] = lo[d] + 1;
