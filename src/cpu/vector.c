@@ -36,62 +36,37 @@ mg_status_t mg_cpu_fill(const mg_view_t *v, mg_vector_t dst, double value) {
   return MG_OK;
 }
 
-static void shift_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
-  const job_t *job = arg;
-  const mg_patch_t *p = &v->patch[patch];
-  const mg_real_t value = MG_REAL(job->alpha);
-  for (int j = j0; j < j1; j++) {
-    const mg_real_t *x = mg_cell(p, job->x, 0, j, k);
-    mg_real_t *out = mg_cell(p, job->dst, 0, j, k);
-#pragma omp simd
-    for (int i = 0; i < p->n[0]; i++)
-      out[i] = x[i] + value;
+/* Rows of dst, of which `value` is element i. */
+#define STRIP(name, value)                                                                         \
+  static void name(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {              \
+    const job_t *job = arg;                                                                        \
+    const mg_patch_t *p = &v->patch[patch];                                                        \
+    const mg_real_t alpha = MG_REAL(job->alpha), beta = MG_REAL(job->beta);                        \
+    for (int j = j0; j < j1; j++) {                                                                \
+      const mg_real_t *x = mg_cell(p, job->x, 0, j, k),                                            \
+                      *y = job->y < 0 ? x : mg_cell(p, job->y, 0, j, k);                           \
+      mg_real_t *out = mg_cell(p, job->dst, 0, j, k);                                              \
+      _Pragma("omp simd") for (int i = 0; i < p->n[0]; i++) out[i] = value;                        \
+      (void)alpha, (void)beta, (void)y;                                                            \
+    }                                                                                              \
   }
-}
+STRIP(shift_strip, x[i] + alpha)
+STRIP(scale_strip, x[i] * alpha)
+STRIP(axpby_strip, mg_fma(alpha, x[i], y[i] * beta))
+STRIP(multiply_strip, x[i] * y[i])
+#undef STRIP
 
 mg_status_t mg_cpu_shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value) {
-  job_t job = {.dst = dst, .x = x, .alpha = value};
+  job_t job = {.dst = dst, .x = x, .y = MG_NO_VECTOR, .alpha = value};
   mg_cpu_strips(v, shift_strip, &job);
   return MG_OK;
-}
-
-static void axpby_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
-  const job_t *job = arg;
-  const mg_patch_t *p = &v->patch[patch];
-  const mg_real_t alpha = MG_REAL(job->alpha), beta = MG_REAL(job->beta);
-  for (int j = j0; j < j1; j++) {
-    const mg_real_t *x = mg_cell(p, job->x, 0, j, k);
-    mg_real_t *out = mg_cell(p, job->dst, 0, j, k);
-    if (job->y < 0) {
-#pragma omp simd
-      for (int i = 0; i < p->n[0]; i++)
-        out[i] = alpha * x[i];
-    } else {
-      const mg_real_t *y = mg_cell(p, job->y, 0, j, k);
-#pragma omp simd
-      for (int i = 0; i < p->n[0]; i++)
-        out[i] = mg_fma(alpha, x[i], beta * y[i]);
-    }
-  }
 }
 
 mg_status_t mg_cpu_axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
                          double beta, mg_vector_t y) {
   job_t job = {.dst = dst, .x = x, .y = y, .alpha = alpha, .beta = beta};
-  mg_cpu_strips(v, axpby_strip, &job);
+  mg_cpu_strips(v, y < 0 ? scale_strip : axpby_strip, &job);
   return MG_OK;
-}
-
-static void multiply_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
-  const job_t *job = arg;
-  const mg_patch_t *p = &v->patch[patch];
-  for (int j = j0; j < j1; j++) {
-    const mg_real_t *x = mg_cell(p, job->x, 0, j, k), *y = mg_cell(p, job->y, 0, j, k);
-    mg_real_t *out = mg_cell(p, job->dst, 0, j, k);
-#pragma omp simd
-    for (int i = 0; i < p->n[0]; i++)
-      out[i] = x[i] * y[i];
-  }
 }
 
 mg_status_t mg_cpu_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y) {
