@@ -129,16 +129,12 @@ static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, d
   }
 }
 
-static void reset_timers(mg_hierarchy_t *h) {
-  for (; h; h = h->low)
-    for (int l = 0; l < h->n_levels; l++)
-      memset(&h->level[l].timers, 0, sizeof h->level[l].timers);
-}
-
 /* Timers of the levels of double and of float cells. */
 typedef struct {
   mg_timers_t timers[2][MG_MAX_LEVELS];
 } saved_timers_t;
+
+static const saved_timers_t no_time;
 
 static void save_timers(const mg_hierarchy_t *h, saved_timers_t *saved) {
   for (int low = 0; h; h = h->low, low++)
@@ -146,10 +142,10 @@ static void save_timers(const mg_hierarchy_t *h, saved_timers_t *saved) {
       saved->timers[low][l] = h->level[l].timers;
 }
 
-static void restore_timers(mg_hierarchy_t *h, const saved_timers_t *saved) {
+static void set_timers(mg_hierarchy_t *h, const saved_timers_t *to) {
   for (int low = 0; h; h = h->low, low++)
     for (int l = 0; l < h->n_levels; l++)
-      h->level[l].timers = saved->timers[low][l];
+      h->level[l].timers = to->timers[low][l];
 }
 
 /* If operations are only enqueued, per-level times come from separate solves, so that profiling
@@ -179,7 +175,7 @@ static mg_status_t continue_solve(mg_hierarchy_t *h, const mg_history_t *start,
                                   mg_result_t *result) {
   mg_size_result_t *size = &result->size[0];
   mg_history_t history = *start;
-  reset_timers(h);
+  set_timers(h, &no_time);
   const double begin = mg_now();
   const mg_status_t status = mg_solve_continue(h, 0, size->f_norm, &until_signal, &history);
   result->seconds_profiled = mg_now() - begin;
@@ -203,7 +199,7 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
   MG_TRY(warm_up(h, s, result, &estimate));
   if (result->interrupted) return MG_OK;
   /* The breakdown covers the timed solves of the finest grid. */
-  if (s == 0) reset_timers(h);
+  if (s == 0) set_timers(h, &no_time);
   MG_IF_ENERGY(if (s == 0) MG_TRY(mg_energy_begin()));
   MG_TRY(timed_solves(h, s, result, estimate));
   MG_IF_ENERGY(
@@ -264,7 +260,7 @@ mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result
                     MG_TRY(mg_rounding_measure(h, s, size->history.n_cycles, size->f_norm,
                                                &result->rounding[s])));
   }
-  if (result->n_sizes > 0) restore_timers(h, &timers_at_h);
+  if (result->n_sizes > 0) set_timers(h, &timers_at_h);
   result->error = difference[1];
   if (difference[1] > 0.0) result->order = log2(difference[2] / difference[1]);
   mg_progress_clear();
