@@ -146,7 +146,7 @@ void mg_memory_check_describe(const mg_memory_check_t *c, char *text, int text_s
 
 mg_status_t mg_memory_room(const mg_params_t *params, mg_room_t *room) {
   *room = (mg_room_t){mg_host_memory_available(), mg_host_memory_process_limit(), INT64_MAX};
-  if (params->device != MG_DEVICE_CUDA && params->device != MG_DEVICE_CUDA_SIMPLE) return MG_OK;
+  if (!mg_params_uses_gpu(params)) return MG_OK;
   return mg_comm_agree(mg_device_room(&room->device_bytes));
 }
 

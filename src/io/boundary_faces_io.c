@@ -12,17 +12,17 @@ static int slower_of(int d) {
   return d == 2 ? 1 : 2;
 }
 
-void mg_boundary_faces_size(const int32_t cells[3], int d, int32_t n[2]) {
+int64_t mg_boundary_faces_size(const int32_t cells[3], int d, int32_t n[2]) {
   n[0] = cells[faster_of(d)];
   n[1] = cells[slower_of(d)];
+  return (int64_t)n[0] * n[1];
 }
 
 int64_t mg_boundary_faces_max(const mg_level_t *level) {
   int64_t max = 0;
   for (int d = 0; d < 3; d++) {
     int32_t n[2];
-    mg_boundary_faces_size(level->plan->layout.n, d, n);
-    const int64_t faces = (int64_t)n[0] * n[1];
+    const int64_t faces = mg_boundary_faces_size(level->plan->layout.n, d, n);
     max = faces > max ? faces : max;
   }
   return max;
@@ -102,7 +102,7 @@ static mg_status_t share(double *wall, const int32_t n[2]) {
 
 static mg_status_t run(wall_t w, double *wall, bool putting) {
   int32_t n[2];
-  mg_boundary_faces_size(w.level->plan->layout.n, w.d, n);
+  const int64_t faces = mg_boundary_faces_size(w.level->plan->layout.n, w.d, n);
   w.t = faster_of(w.d);
   w.u = slower_of(w.d);
   mg_status_t status = mg_comm_agree(allocate(&w, putting));
@@ -111,7 +111,7 @@ static mg_status_t run(wall_t w, double *wall, bool putting) {
     if (putting)
       move_rows(&w, wall, true);
     else
-      memset(wall, 0, (size_t)n[0] * (size_t)n[1] * sizeof *wall);
+      memset(wall, 0, (size_t)faces * sizeof *wall);
     status = mg_comm_agree(copy(&w));
   }
   if (status == MG_OK && !putting) {

@@ -6,8 +6,9 @@
 #include "level/level.h"
 
 /** Sizes of the plane normal to d of a grid: the first remaining direction of (i, j, k), then the
- *  second. */
-void mg_boundary_faces_size(const int32_t cells[3], int d, int32_t n[2]);
+ *  second.
+ *  @return their product */
+int64_t mg_boundary_faces_size(const int32_t cells[3], int d, int32_t n[2]);
 /** Faces of the largest plane. */
 int64_t mg_boundary_faces_max(const mg_level_t *level);
 

@@ -46,12 +46,6 @@ static int64_t plane_cells(const field_t *f) {
   return (int64_t)f->n[0] * f->n[1];
 }
 
-/* Faces of a wall normal to d: n[1] rows of n[0]. */
-static int64_t wall_size(const field_t *f, int d, int32_t n[2]) {
-  mg_boundary_faces_size(f->n, d, n);
-  return (int64_t)n[0] * n[1];
-}
-
 static bool is_allowed(const field_t *f, double value) {
   if (mg_input_is_missing(&f->place->gaps, value)) return false;
   if (f->is_signed) return fabs(value) <= MG_MAX_VALUE;
@@ -236,7 +230,7 @@ static mg_status_t read_walls(field_t *f, int d) {
   char path[MG_INPUT_PATH_MAX];
   mg_h5_data_t data;
   int32_t n[2];
-  const int64_t faces = wall_size(f, d, n);
+  const int64_t faces = mg_boundary_faces_size(f->n, d, n);
   snprintf(path, sizeof path, "/HPGMG/walls/%s", f->name);
   MG_TRY(mg_comm_agree(mg_h5_data_open_numbers(f->file, path, 2, n, &data)));
   memset(f->wall, 0, (size_t)faces * sizeof *f->wall);
@@ -333,11 +327,7 @@ static mg_status_t allocate(field_t *f, int field) {
   MG_TRY(mg_new(&f->want, planes, "checksums"));
   if (f->place->is_float) MG_TRY(mg_new(&f->floats, plane, "input planes"));
   if (cells) MG_TRY(mg_new(&f->cells, (planes + 1) * plane, "input planes"));
-  for (int d = 0; d < 3; d++) {
-    int32_t n[2];
-    const int64_t faces = wall_size(f, d, n);
-    f->faces = faces > f->faces ? faces : f->faces;
-  }
+  f->faces = mg_boundary_faces_max(&f->h->level[0]);
   return walls ? mg_new(&f->wall, (cells ? 3 : 1) * f->faces, "input planes") : MG_OK;
 }
 

@@ -93,8 +93,7 @@ mg_status_t mg_input_load_wall(void *data, mg_hierarchy_t *h, int d, int side) {
   const char *name = mg_input_wall_path(d, side);
   int32_t n[2];
   double *values;
-  mg_boundary_faces_size(input->n, d, n);
-  const int64_t faces = (int64_t)n[0] * n[1];
+  const int64_t faces = mg_boundary_faces_size(input->n, d, n);
   MG_TRY(mg_comm_agree(mg_new(&values, faces, "boundary values")));
   mg_status_t status = MG_ON_ROOT(read_values(&h->params, name, n, values));
   if (status == MG_OK) status = mg_boundary_cells_put(&h->level[0], MG_U, d, side, values);

@@ -307,8 +307,8 @@ static mg_status_t largest_beta(mg_level_t *level, int d, double *wall, double *
   MG_TRY(mg_comm_max(mg_comm_world(), largest, 1));
   if (mg_is_periodic(&level->store.view, d)) return MG_OK;
   MG_TRY(mg_boundary_faces_get(level, d, wall));
-  mg_boundary_faces_size(level->plan->layout.n, d, n);
-  for (int64_t face = 0; face < (int64_t)n[0] * n[1]; face++)
+  const int64_t faces = mg_boundary_faces_size(level->plan->layout.n, d, n);
+  for (int64_t face = 0; face < faces; face++)
     *largest = fmax(*largest, wall[face]);
   return MG_OK;
 }
