@@ -95,31 +95,28 @@ static void put_cells(writer_t *w, const char *where, const int32_t n[3]) {
 
 static void put_setting(writer_t *w, const mg_option_t *option, const mg_params_t *p) {
   const char *field = (const char *)p + option->offset;
-  char name[64];
+  char name[64], value[MG_BOUNDARY_TEXT_MAX];
   int integral;
   double real;
   mg_option_attribute(option, name, (int)sizeof name);
-  if (option->kind == MG_KIND_SIDES) {
-    text(w, ours, name, mg_boundary_text(p).text);
+  switch (option->kind) {
+  case MG_KIND_CELLS:
+  case MG_KIND_REALS:
+  case MG_KIND_STRETCH:
+    if (!mg_params_has_cells(p)) return;
+    /* fall through */
+  case MG_KIND_SIDES:
+  case MG_KIND_WORD:
+    if (mg_option_format(option, p, value, (int)sizeof value)) text(w, ours, name, value);
     return;
-  }
-  if (option->kind == MG_KIND_CELLS || option->kind == MG_KIND_REALS ||
-      option->kind == MG_KIND_STRETCH) {
-    char value[256];
-    if (mg_params_has_cells(p) && mg_option_format(option, p, value, (int)sizeof value))
-      text(w, ours, name, value);
-    return;
-  }
-  if (option->kind == MG_KIND_DOUBLE) {
+  case MG_KIND_DOUBLE:
     memcpy(&real, field, sizeof real);
     number(w, ours, name, real);
     return;
-  }
-  memcpy(&integral, field, sizeof integral);
-  if (option->kind == MG_KIND_WORD)
-    text(w, ours, name, option->words[integral]);
-  else
+  default:
+    memcpy(&integral, field, sizeof integral);
     integer(w, ours, name, integral);
+  }
 }
 
 static void put_settings(writer_t *w, const mg_params_t *p) {
