@@ -12,6 +12,7 @@
  * steps/restrict.cu, and steps/interpolate.cu between levels of any sizes. */
 #include "cuda/reduction.h"
 #include "cuda/runtime/peer_link.h"
+#include "wings.h"
 
 static const dim3 block_shape(32, 8, 1);
 
@@ -290,8 +291,10 @@ extern "C" const mg_backend_t mg_backend_cuda_simple = {
     .queue = mg_cuda_queue,
     .profile = mg_cuda_profile,
 #ifndef MG_FLOAT
-    .mixed = {.lower = mg_cuda_lower, .raise = mg_cuda_raise, .residual = mg_cuda_residual_lower},
-    .arrays = mg_cuda_arrays,
+    MG_IF_MIXED(.mixed = {.lower = mg_cuda_lower,
+                          .raise = mg_cuda_raise,
+                          .residual = mg_cuda_residual_lower}, )
+        .arrays = mg_cuda_arrays,
     .peer = mg_cuda_peer,
 #endif
 };

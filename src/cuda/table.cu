@@ -1,6 +1,7 @@
 /* The table of the tuned CUDA backend. */
 #include "cuda/reduction.h"
 #include "cuda/runtime/peer_link.h"
+#include "wings.h"
 
 extern "C" const mg_backend_t mg_backend_cuda = {
     .name = "cuda",
@@ -37,25 +38,25 @@ extern "C" const mg_backend_t mg_backend_cuda = {
                 .stream_switch = mg_cuda_stream_switch,
                 .stream_join = mg_cuda_stream_join,
                 .sweep_overlaps = mg_cuda_sweep_overlaps,
-                .interior_first = mg_cuda_interior_first},
-    .fused = {.can_fuse = mg_cuda_can_fuse,
-              .can_reside = mg_cuda_operator_can_reside,
-              .smooth_resident = mg_cuda_operator_smooth_resident,
-              .folds_walls = mg_cuda_folds_walls,
+                MG_IF_FUSED(.interior_first = mg_cuda_interior_first)},
+    .fused = {MG_IF_FUSED(.can_fuse = mg_cuda_can_fuse, )
+                  MG_IF_RESIDENT(.can_reside = mg_cuda_operator_can_reside,
+                                 .smooth_resident = mg_cuda_operator_smooth_resident, )
+                      .folds_walls = mg_cuda_folds_walls,
               .residual_norm = mg_cuda_residual_norm,
               .residual_restrict = mg_cuda_residual_restrict,
-              .can_smooth_residual = mg_cuda_can_smooth_residual,
-              .smooth_residual = mg_cuda_smooth_residual,
-              .norm_begin = mg_cuda_max_begin,
+              MG_IF_FUSED(.can_smooth_residual = mg_cuda_can_smooth_residual,
+                          .smooth_residual = mg_cuda_smooth_residual, )
+                  .norm_begin = mg_cuda_max_begin,
               .norm_end = mg_cuda_max_end,
-              .can_interpolate_smooth = mg_cuda_can_interpolate_smooth,
-              .interpolate_smooth = mg_cuda_interpolate_smooth},
-    .coarse = {.bottom_fits = mg_cuda_bottom_fits,
-               .bottom = mg_cuda_bottom,
-               .cycle_create = mg_cuda_coarse_cycle_create,
-               .cycle_free = mg_cuda_coarse_cycle_free,
-               .cycle_run = mg_cuda_coarse_cycle_run},
-    .profile = mg_cuda_profile,
+              MG_IF_FUSED(.can_interpolate_smooth = mg_cuda_can_interpolate_smooth,
+                          .interpolate_smooth = mg_cuda_interpolate_smooth)},
+    MG_IF_COARSE(.coarse = {.bottom_fits = mg_cuda_bottom_fits,
+                            .bottom = mg_cuda_bottom,
+                            .cycle_create = mg_cuda_coarse_cycle_create,
+                            .cycle_free = mg_cuda_coarse_cycle_free,
+                            .cycle_run = mg_cuda_coarse_cycle_run}, )
+        .profile = mg_cuda_profile,
 #ifndef MG_CUDA_DEBUG /* a graph cannot capture the debug build's synchronization */
     .graph = {.begin = mg_cuda_graph_begin,
               .end = mg_cuda_graph_end,
@@ -63,14 +64,14 @@ extern "C" const mg_backend_t mg_backend_cuda = {
               .free = mg_cuda_graph_free},
 #endif
 #ifndef MG_FLOAT
-    .mixed = {.lower = mg_cuda_lower,
-              .raise = mg_cuda_raise,
-              .residual = mg_cuda_residual_lower,
-              .can_defer_guess = mg_cuda_can_defer_guess,
-              .guess_residual = mg_cuda_guess_residual,
-              .guess_correct = mg_cuda_guess_correct,
-              .guess_correct_residual = mg_cuda_guess_correct_residual},
-    .arrays = mg_cuda_arrays,
+    MG_IF_MIXED(.mixed = {.lower = mg_cuda_lower,
+                          .raise = mg_cuda_raise,
+                          .residual = mg_cuda_residual_lower,
+                          .can_defer_guess = mg_cuda_can_defer_guess,
+                          .guess_residual = mg_cuda_guess_residual,
+                          .guess_correct = mg_cuda_guess_correct,
+                          .guess_correct_residual = mg_cuda_guess_correct_residual}, )
+        .arrays = mg_cuda_arrays,
     .peer = mg_cuda_peer,
 #endif
 };

@@ -6,6 +6,7 @@
 #include "comm/comm.h"
 #include "device/device_select.h"
 #include "formulas/smoother_steps.h"
+#include "wings.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,7 +203,7 @@ mg_status_t mg_device_resolve(mg_params_t *params) {
 static mg_status_t limit_steps_per_pass(mg_params_t *params) {
 #ifdef HAVE_CUDA
   bool has = false;
-  MG_TRY(mg_comm_agree(mg_cuda_has_fused(&has)));
+  MG_IF_FUSED(MG_TRY(mg_comm_agree(mg_cuda_has_fused(&has))));
   double lacking = !has;
   MG_TRY(mg_comm_max(mg_comm_world(), &lacking, 1));
   if (lacking > 0.0)

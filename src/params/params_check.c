@@ -290,8 +290,11 @@ static mg_status_t check_wings(mg_parser_t *parser) {
     const mg_option_t *option = &mg_options[i];
     if (!option->wing || parser->source[i] == MG_FROM_DEFAULT) continue;
     mg_option_format(option, parser->params, value, (int)sizeof value);
-    if (value[0] == '\0' || (option->value && strcmp(value, option->value) == 0)) continue;
-    if (option->kind != MG_KIND_PATH && strcmp(value, option->off) == 0) continue;
+    const bool needs = option->wing_word ? strcmp(value, option->wing_word) == 0
+                       : option->value
+                           ? strcmp(value, option->value) != 0 && strcmp(value, "1") != 0
+                           : value[0] != '\0';
+    if (!needs) continue;
     return mg_parser_fail(parser, MG_ERR_USAGE,
                           "%s needs the wing '%s', which this program was built without; "
                           "configure without --disable-wings=%s",

@@ -98,7 +98,7 @@ static bool without_dry_run(const mg_params_t *p) {
 #define FLAG(member)               .kind = MG_KIND_FLAG, FIELD(member), .value = "no"
 #define LOUDNESS                   .kind = MG_KIND_VERBOSITY, FIELD(verbosity), .value = "no"
 #define PATH(member)               .kind = MG_KIND_PATH, .metavar = "FILE", FIELD(member)
-#define NEEDS(name, none)          .wing = MG_WING_##name, .off = none
+#define NEEDS(name, word)          .wing = MG_WING_##name, .wing_word = word
 
 /* Conditions. */
 #define DUMPED    .applies = with_dump, .condition = "requires --dump=FILE", .decided_by = MG_OPT_DUMP
@@ -174,7 +174,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .help = "Mean of u over the domain, where the problem determines u only up to a constant.",
     .in_later_dumps = true},
   [MG_OPT_COEFFICIENTS] = {
-    .name = "coefficients", NEEDS(FILES, ""), IN(PROBLEM), PATH(coefficients),
+    .name = "coefficients", NEEDS(FILES, NULL), IN(PROBLEM), PATH(coefficients),
     .applies = with_coefficients, .condition = "requires --operator=fv2, fv4 or 7pt: with 27pt, beta is 1",
     .decided_by = MG_OPT_OPERATOR,
     .help = "HDF5 file in dump layout with alpha, beta or both. beta is either a cell field, "
@@ -185,7 +185,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "--smoother=chebyshev --krylov=cg --cycle=v --rtol=1e-8 --max-cycles=200 --warmup=0 "
             "--min-solves=1 --min-time=0."},
   [MG_OPT_RHS] = {
-    .name = "rhs", NEEDS(FILES, ""), IN(PROBLEM), PATH(rhs),
+    .name = "rhs", NEEDS(FILES, NULL), IN(PROBLEM), PATH(rhs),
     .help = "HDF5 file in dump layout with the right-hand side f, and values on sides in "
             "/boundary. Without --coefficients, the file is also that of --coefficients if it has "
             "alpha or beta. Fields that no file gives and the grid: as with --coefficients. "
@@ -242,7 +242,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .in_dump = true,
     .help = "Do not coarsen below N cells per side."},
   [MG_OPT_PRECISION] = {
-    .name = "precision", NEEDS(MIXED, "double"), IN(SOLVER), ONE_OF(precision, class_words), .value = "double",
+    .name = "precision", NEEDS(MIXED, "mixed"), IN(SOLVER), ONE_OF(precision, class_words), .value = "double",
     .official = "double", .attribute = "solver_precision", .in_later_dumps = true,
     .help = "double: all cells in double; mixed: the solution, f and residuals in double, the cycles "
             "that correct the solution in float."},
@@ -266,7 +266,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "verify-only", IN(RUN), FLAG(verify_only),
     .help = "Solve each grid once to verify it, without warm-up and timing."},
   [MG_OPT_ENERGY] = {
-    .name = "energy", NEEDS(ENERGY, "no"), IN(RUN), ONE_OF(energy, choice_words), .value = "auto", .bare = "yes",
+    .name = "energy", NEEDS(ENERGY, "yes"), IN(RUN), ONE_OF(energy, choice_words), .value = "auto", .bare = "yes",
     .applies = may_measure_energy,
     .condition = "cannot be combined with --verify-only or --restart",
     .decided_by = MG_OPT_VERIFY_ONLY,
@@ -289,7 +289,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "stays on the GPU, with the first CPU level in memory that CPU and GPU both access; "
             "auto: device. Results are bit-identical."},
   [MG_OPT_TRANSPORT] = {
-    .name = "transport", IN(RUN), ONE_OF(transport, transport_words), .value = "auto", ON_CUDA,
+    .name = "transport", NEEDS(EXCHANGE, "peer"), IN(RUN), ONE_OF(transport, transport_words), .value = "auto", ON_CUDA,
     .help = "Message transport between GPUs. auto: the fastest that works; peer: direct stores "
             "into the other GPU's memory, within a host; nccl: NCCL; mpi: GPU-aware MPI; host: "
             "pinned host memory, always available."},
@@ -306,7 +306,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "measure at start-up which value is fastest, and whether the finest level too is "
             "faster on fewer GPUs; 4096 on the CPU. Results are bit-identical."},
   [MG_OPT_STEPS_PER_PASS] = {
-    .name = "steps-per-pass", NEEDS(FUSED, "1"), .alias = "fused-sweeps", IN(RUN), .metavar = "N",
+    .name = "steps-per-pass", NEEDS(FUSED, NULL), .alias = "fused-sweeps", IN(RUN), .metavar = "N",
     LARGE(steps_per_pass, 1, MG_MAX_STEPS_PER_PASS), .words = auto_words, .value = "auto",
     .help = "Maximum number of half sweeps (gsrb) or steps (chebyshev, jacobi) that a GPU fuses "
             "into one pass over a large level (temporal blocking). auto: 3, for fv4 2. "
@@ -314,20 +314,20 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "boundaries fuses all steps of a smooth if N > 1 (fv2, 7pt). Results are bit-identical. "
             "Alias: --fused-sweeps."},
   [MG_OPT_STRIP_BYTES] = {
-    .name = "strip-bytes", NEEDS(CHOICES, "auto"), IN(RUN), .metavar = "BYTES", LARGE(strip_bytes, 4096, 1e12),
+    .name = "strip-bytes", NEEDS(CHOICES, NULL), IN(RUN), .metavar = "BYTES", LARGE(strip_bytes, 4096, 1e12),
     .words = auto_words, .value = "auto",
     .help = "Bytes of a level that each CPU thread keeps in cache while it makes all steps of a "
             "smooth. auto: time strips between the sizes of the second-level and the last-level "
             "cache at set-up, on levels of at least 2^18 cells per rank. Results are "
             "bit-identical."},
   [MG_OPT_RESTART] = {
-    .name = "restart", NEEDS(FILES, ""), IN(RUN), PATH(restart),
+    .name = "restart", NEEDS(FILES, NULL), IN(RUN), PATH(restart),
     .help = "Continue from the solution in a --dump file, on any ranks, boxes and device: "
             "V-cycles at h until --rtol or --max-cycles, then verification, without timing. The "
             "file sets the size and the defaults of all other settings. The problem must be the "
             "same."},
   [MG_OPT_INPUT] = {
-    .name = "input", NEEDS(FILES, ""), .group = MG_GROUP_RUN, OPTION_ONLY, PATH(input),
+    .name = "input", NEEDS(FILES, NULL), .group = MG_GROUP_RUN, OPTION_ONLY, PATH(input),
     .help = "Read options from a deck with lines `key = value`; the keys are the long option "
             "names. The command line overrides the deck."},
   [MG_OPT_DRY_RUN] = {
@@ -339,7 +339,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .decided_by = MG_OPT_DRY_RUN,
     .help = "Number of ranks to plan for."},
   [MG_OPT_HEALTH] = {
-    .name = "health", NEEDS(HEALTH, ""), .group = MG_GROUP_RUN, OPTION_ONLY, PATH(health), .bare = "-",
+    .name = "health", NEEDS(HEALTH, NULL), .group = MG_GROUP_RUN, OPTION_ONLY, PATH(health), .bare = "-",
     .help = "Check the devices instead of solving one problem: each rank solves two fixed problems "
             "alone, for 15 s each (--min-time). Results are compared with known ones, rates with "
             "the median of the job and with FILE, the --json file of an earlier check."},
@@ -358,14 +358,14 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "level (min, mean and max over ranks); then each level's percentage of a solve, "
             "with totals. GPU levels are timed in three additional solves."},
   [MG_OPT_JSON] = {
-    .name = "json", NEEDS(FILES, ""), IN(OUTPUT), PATH(json),
+    .name = "json", NEEDS(FILES, NULL), IN(OUTPUT), PATH(json),
     .help = "Write the results, the plan of --dry-run or the devices of --health as JSON. FILE - is "
             "stdout; the report then goes to stderr."},
   [MG_OPT_CSV] = {
-    .name = "csv", NEEDS(FILES, ""), IN(OUTPUT), PATH(csv), REAL_RUN,
+    .name = "csv", NEEDS(FILES, NULL), IN(OUTPUT), PATH(csv), REAL_RUN,
     .help = "Write the results as CSV. FILE - is stdout; the report then goes to stderr."},
   [MG_OPT_DUMP] = {
-    .name = "dump", NEEDS(FILES, ""), IN(OUTPUT), PATH(dump), REAL_RUN,
+    .name = "dump", NEEDS(FILES, NULL), IN(OUTPUT), PATH(dump), REAL_RUN,
     .help = "After the solves, write the fields to an HDF5 file (VTKHDF image data; ParaView "
             "opens it if its name ends in .hdf) and a description to FILE.xdmf."},
   [MG_OPT_DUMP_FIELDS] = {

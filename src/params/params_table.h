@@ -123,9 +123,9 @@ typedef struct {
   bool (*applies)(const mg_params_t *params); /**< NULL: always */
   const char *condition;                      /**< `applies` in words: "requires --X" */
   mg_option_id_t decided_by;                  /**< the option X of `condition` */
-  const char *wing; /**< wing that values other than the default and `off` need; NULL: is built */
-  const char *off;
-  const char *help; /**< one or more sentences, without limits or default */
+  const char *wing;      /**< wing that the option needs, if it is left out; NULL: none */
+  const char *wing_word; /**< the word that needs it. NULL: all values but the default and 1 */
+  const char *help;      /**< one or more sentences, without limits or default */
 } mg_option_t;
 
 extern const mg_option_t mg_options[MG_N_OPTIONS];

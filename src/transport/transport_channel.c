@@ -3,6 +3,7 @@
 #include "config.h"
 #endif
 #include "transport/transport_impl.h"
+#include "wings.h"
 
 mg_status_t mg_channel_prepare_copies(const mg_channel_job_t *p, bool sending, void *buffer,
                                       mg_copies_t **out) {
@@ -16,7 +17,7 @@ mg_status_t mg_channel_prepare_copies(const mg_channel_job_t *p, bool sending, v
 static mg_status_t channel_of(mg_transport_t transport, const mg_channel_job_t *job,
                               mg_channel_t **out) {
 #ifdef HAVE_CUDA
-  if (transport == MG_TRANSPORT_PEER) return mg_channel_peer(job, out);
+  MG_IF_EXCHANGE(if (transport == MG_TRANSPORT_PEER) return mg_channel_peer(job, out));
 #endif
   return mg_channel_buffered(transport, job, out);
 }

@@ -8,6 +8,7 @@
 #include "transport/transport.h"
 #include "transport/transport_impl.h"
 #include "transport/windows.h"
+#include "wings.h"
 #include <stdlib.h>
 #include <string.h>
 #ifdef HAVE_NCCL
@@ -66,7 +67,7 @@ static void close_nccl(mg_transports_t *transports) {
 void mg_transports_free(mg_transports_t *transports) {
   if (!transports) return;
 #ifdef HAVE_CUDA
-  mg_windows_free(transports->windows);
+  MG_IF_EXCHANGE(mg_windows_free(transports->windows));
 #endif
   close_nccl(transports);
   free(transports->to);
@@ -107,20 +108,29 @@ static bool none_share(const mg_device_location_t *at) {
   return true;
 }
 
+/* Whether windows opened between ranks but stores did not arrive. */
+static bool lost_stores(const mg_transports_t *transports) {
+  MG_IF_EXCHANGE(return mg_windows_lost_stores(transports->windows));
+  (void)transports;
+  return false;
+}
+
 /* Open windows within each host. Kernels that wait for each other on a shared device run
  * alternately, so ranks that share a device are skipped unless the user insists. */
 static mg_status_t open_windows(mg_transports_t *transports, const ranks_t *ranks, bool insist,
                                 bool *reached) {
   const int n = world_size(), me = world_rank();
   mg_pair_t *pair;
+  (void)transports;
+  (void)reached;
   mg_status_t status = mg_comm_agree(mg_new(&pair, n, "pairs of ranks"));
   for (int r = 0; r < n && status == MG_OK; r++) {
     pair[r].try_peer = r != me && ranks->at[r].host == ranks->at[me].host &&
                        (insist || (has_own_device(ranks, r) && has_own_device(ranks, me)));
     pair[r].uuid = ranks->at[r].uuid;
   }
-  if (status == MG_OK)
-    status = mg_windows_create(pair, ranks->at[me].sharers, reached, &transports->windows);
+  MG_IF_EXCHANGE(if (status == MG_OK) status =
+                     mg_windows_create(pair, ranks->at[me].sharers, reached, &transports->windows));
   free(pair);
   return status;
 }
@@ -207,9 +217,8 @@ static mg_status_t use_peer(mg_transports_t *transports, const ranks_t *ranks, b
                   "--transport=auto",
                   me, missing,
                   ranks->at[me].host != ranks->at[missing].host ? "different hosts"
-                  : mg_windows_lost_stores(transports->windows)
-                      ? LOST_STORES
-                      : "unsupported, or hidden by CUDA_VISIBLE_DEVICES");
+                  : lost_stores(transports)                     ? LOST_STORES
+                                            : "unsupported, or hidden by CUDA_VISIBLE_DEVICES");
 }
 
 static mg_status_t use_nccl(mg_transports_t *transports, const ranks_t *ranks) {
@@ -236,7 +245,7 @@ typedef struct {
 static mg_status_t survey(mg_transports_t *transports, const ranks_t *ranks, const bool *reached,
                           survey_t *s) {
   const int n = world_size(), me = world_rank();
-  double everywhere = 1.0, any[2] = {0.0, mg_windows_lost_stores(transports->windows) ? 1.0 : 0.0};
+  double everywhere = 1.0, any[2] = {0.0, lost_stores(transports) ? 1.0 : 0.0};
   for (int r = 0; r < n; r++) {
     if (r != me && !reached[r]) everywhere = 0.0;
     if (reached[r]) any[0] = 1.0;

@@ -6,6 +6,7 @@
 #include "cuda/exchange/p2p.h"
 #include "transport/transport_impl.h"
 #include "transport/windows.h"
+#include "wings.h"
 #include <stdlib.h>
 
 typedef struct {
@@ -43,7 +44,9 @@ static void peer_destroy(mg_channel_t *channel) {
 }
 
 static const mg_cuda_p2p_table_t *table_of(const mg_channel_job_t *p) {
-  return p->src->value_bytes == sizeof(float) ? &mg_cuda_p2p_table_float : &mg_cuda_p2p_table;
+  MG_IF_MIXED(if (p->src->value_bytes == sizeof(float)) return &mg_cuda_p2p_table_float);
+  (void)p;
+  return &mg_cuda_p2p_table;
 }
 
 /* Layout of the block in one rank's window that a pair of ranks uses, as byte offsets: arrival

@@ -29,6 +29,7 @@ done
 needs energy --energy
 needs mixed --precision=mixed
 needs fused --steps-per-pass=2
+needs exchange --transport=peer
 needs choices --strip-bytes=65536
 case ", $absent," in
 *', health,'*) expect 2 "--health needs the wing 'health'" 1 --health ;;

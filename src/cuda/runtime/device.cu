@@ -4,6 +4,7 @@
 #endif
 #include "cuda/runtime/copy_tiles.h"
 #include "cuda/runtime/pieces.h"
+#include "wings.h"
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -140,9 +141,9 @@ static mg_status_t open_device(int device) {
                                      device));
   MG_TRY(find_bandwidth(device));
   MG_TRY(find_dependent_launches(&mg_cuda.dependent_launches));
-  MG_TRY(mg_cuda_resident_open());
-  MG_TRY(mg_cuda_fv4_open());
-  return mg_cuda_float_fv4_open();
+  MG_IF_RESIDENT(MG_TRY(mg_cuda_resident_open()));
+  MG_IF_MIXED(MG_TRY(mg_cuda_float_fv4_open()));
+  return mg_cuda_fv4_open();
 }
 
 mg_status_t mg_cuda_open(int device) {
@@ -228,8 +229,8 @@ void mg_cuda_close(void) {
   if (!mg_cuda.stream) return;
   mg_cuboids_close();
   mg_cuda_pieces_close();
-  mg_float_cuboids_close();
-  mg_cuda_resident_close();
+  MG_IF_MIXED(mg_float_cuboids_close());
+  MG_IF_RESIDENT(mg_cuda_resident_close());
   (void)cudaFreeHost((void *)mg_cuda.timed_out);
   (void)cudaEventDestroy(mg_cuda.event);
   (void)cudaFreeHost(mg_cuda.reduction_host);

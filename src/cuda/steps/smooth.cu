@@ -26,6 +26,7 @@
 #include "cuda/cells/stencil_load.h"
 #include "cuda/runtime/dependent_launch.h"
 #include "cuda/runtime/overlap.h"
+#include "wings.h"
 #include <algorithm>
 
 static const dim3 block_shape(32, 8, 1);
@@ -294,14 +295,17 @@ static mg_status_t smooth_region(const mg_view_t *v, const mg_sweep_t *sweep, mg
 
 bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host) {
   const bool fv4 = mg_traits_of(v->op)->points == 25;
-  if (n > 1) return fv4 ? mg_cuda_fv4_fused_overlaps(v, host) : mg_cuda_fused_overlaps(v, n, host);
+  (void)n;
+  MG_IF_FUSED(if (n > 1) return fv4 ? mg_cuda_fv4_fused_overlaps(v, host)
+                                    : mg_cuda_fused_overlaps(v, n, host));
   return fv4 ? mg_cuda_fv4_sweep_overlaps(v, host) : step_overlaps(v, host);
 }
 
 mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
   const bool fv4 = mg_traits_of(v->op)->points == 25;
-  if (sweep->n > 1 && fv4) return mg_cuda_fv4_smooth_fused(v, sweep, region);
-  if (sweep->n > 1) return mg_cuda_smooth_fused(v, sweep, region, false, NULL, MG_NO_VECTOR);
+  MG_IF_FUSED(if (sweep->n > 1 && fv4) return mg_cuda_fv4_smooth_fused(v, sweep, region));
+  MG_IF_FUSED(
+      if (sweep->n > 1) return mg_cuda_smooth_fused(v, sweep, region, false, NULL, MG_NO_VECTOR));
   if (fv4 && sweep->x >= 0) return mg_cuda_fv4_smooth(v, sweep, region);
   return region == MG_REGION_ALL ? smooth_step(v, sweep) : smooth_region(v, sweep, region);
 }
