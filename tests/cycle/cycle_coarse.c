@@ -58,7 +58,7 @@ static void test_alpha(const fixture_backend_t *backend, const char *operator_an
   for (int c = 0; c < CELLS; c++)
     alpha[c] += 1.5;
   snprintf(options, sizeof options,
-           "%s --equation=helmholtz --rtol=1e-30 --max-cycles=2 boxes=1x1x1",
+           "%s --equation=helmholtz --rtol=1e-18 --max-cycles=2 boxes=1x1x1",
            operator_and_smoother);
   mg_hierarchy_t *h = fixture_create_varying(backend, 3, 1, options, alpha);
   test_solves(h);
@@ -83,35 +83,35 @@ int main(int argc, char **argv) {
     return FIXTURE_SKIP("no backend has coarse cycles here");
   setenv("FIXTURE_BACKEND", device ? "cuda" : "cpu", 0);
   fixture_each("3x1",
-               "--smoother=gsrb,chebyshev,jacobi,l1jacobi,symgs,ssor --rtol=1e-30 --max-cycles=2 "
+               "--smoother=gsrb,chebyshev,jacobi,l1jacobi,symgs,ssor --rtol=1e-18 --max-cycles=2 "
                "boxes=1x1x1",
                test_solves);
   fixture_each("3x1",
                "--smoother=gsrb,chebyshev,jacobi --smooths=1,3 --cycle=v --equation=poisson "
-               "--rtol=1e-30 --max-cycles=2 boxes=1x1x1",
+               "--rtol=1e-18 --max-cycles=2 boxes=1x1x1",
                test_solves);
   fixture_each("3x1",
                "--smoother=gsrb,chebyshev --bottom=bicgstab,cg,smoother --coarsest=4 "
-               "--equation=poisson --rtol=1e-30 --max-cycles=2 boxes=1x1x1",
+               "--equation=poisson --rtol=1e-18 --max-cycles=2 boxes=1x1x1",
                test_solves);
   fixture_each("0x1",
-               "--smoother=gsrb,chebyshev --equation=poisson --rtol=1e-30 --max-cycles=2 "
+               "--smoother=gsrb,chebyshev --equation=poisson --rtol=1e-18 --max-cycles=2 "
                "boxes=7x7x7,9x9x9,10x10x10,11x11x11,12x12x12,16x16x16",
                test_solves);
   /* Boxes merge on the coarsest level, which CUDA then solves with one cell per thread. */
   fixture_each(
       "1x1",
-      "--smoother=gsrb,chebyshev --bottom=bicgstab,cg --precision=double,mixed --rtol=1e-30 "
+      "--smoother=gsrb,chebyshev --bottom=bicgstab,cg --precision=double,mixed --rtol=1e-18 "
       "--max-cycles=2 boxes=3x3x3,5x5x5,7x7x7",
       test_solves);
   fixture_each("3x1",
-               "--precision=mixed --smoother=gsrb,chebyshev,symgs --equation=poisson --rtol=1e-30 "
+               "--precision=mixed --smoother=gsrb,chebyshev,symgs --equation=poisson --rtol=1e-18 "
                "--max-cycles=2 boxes=1x1x1",
                test_solves);
   /* Without fused sweeps no smooth is resident: then levels of any shape have coarse cycles. */
   fixture_each("0x1",
                "--operator=fv2,7pt --smoother=gsrb,chebyshev --precision=double,mixed "
-               "--boundary=dirichlet --equation=poisson --steps-per-pass=1 --rtol=1e-30 "
+               "--boundary=dirichlet --equation=poisson --steps-per-pass=1 --rtol=1e-18 "
                "--max-cycles=2 boxes=8x8x8,12x4x6,2x8x16,5x7x3 walls=dddddd,nnnnnn,nnddpp,ppdnpp",
                test_solves);
   test_alpha_on(getenv("FIXTURE_BACKEND"));
