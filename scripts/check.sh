@@ -179,8 +179,9 @@ main_build() {
 sanitizer_tests='$(filter-out
   tests/cli/bench.sh tests/cli/cli.sh tests/cli/dry_run.sh tests/cli/paths.sh tests/cycle/cycle_krylov
   tests/fault/fault_divergence.sh tests/golden/golden% tests/mpi/mpi_agglomeration.sh tests/mpi/mpi_bit_identical.sh
-  tests/op/op_alpha tests/op/op_deferred_guess tests/op/op_fused_% tests/op/op_one_exchange tests/parity/parity_%
-  tests/scripts/examples.sh tests/unit/unit_roofline,$(FAST_TESTS))'
+  tests/op/op_alpha tests/op/op_deferred_guess tests/op/op_diagonal tests/op/op_fused_% tests/op/op_neumann
+  tests/op/op_one_exchange tests/parity/parity_% tests/scripts/examples.sh tests/unit/unit_plan_stats
+  tests/unit/unit_roofline,$(FAST_TESTS))'
 # Only their programs are built.
 sanitizer_programs=(
   bin_PROGRAMS=hpgmg-fv
