@@ -19,7 +19,7 @@ for ranks in $some; do
 done
 
 # Grids that are too large; the message names the largest allowed size.
-for line in '10 1000000000000 1' '4 1000000000000 1000' '10 2000000000 7'; do
+for line in '10 1000000000000 1' '5 1000000000000 60' '10 2000000000 7'; do
   read -r log2 boxes ranks <<<"$line"
   expect 2 'BOXES_PER_RANK.* [0-9]+$' 1 --dry-run --ranks="$ranks" "$log2" "$boxes"
   ok 1 --dry-run --ranks="$ranks" "$log2" "$(grep -oE '[0-9]+$' "$dir/err")"
