@@ -14,21 +14,24 @@ same_fields() {
   done
 }
 
+# 32^3 cells. A GPU gets 64^3, because smaller grids run on the CPU.
+log2=4
+if have_cuda; then log2=5; fi
 # compare_writers ARG...: one rank against several, other boxes, and a GPU.
 compare_writers() {
   local ranks
   rm -f "$dir"/*.hdf
-  ok 1 5 8 --verify-only --device=cpu --dump="$dir/one.hdf" "$@"
+  ok 1 $log2 8 --verify-only --device=cpu --dump="$dir/one.hdf" "$@"
   if have_mpi; then
     for ranks in 2 3 8; do
-      ok "$ranks" 5 $((ranks == 3 ? 3 : 8 / ranks)) --verify-only --device=cpu --dump="$dir/$ranks.hdf" "$@"
+      ok "$ranks" $log2 $((ranks == 3 ? 3 : 8 / ranks)) --verify-only --device=cpu --dump="$dir/$ranks.hdf" "$@"
       same_fields "$dir/one.hdf" "$dir/$ranks.hdf"
     done
-    ok 2 4 32 --verify-only --device=cpu --dump="$dir/boxes.hdf" "$@"
+    ok 2 $((log2 + 1)) 1 --verify-only --device=cpu --dump="$dir/boxes.hdf" "$@"
     same_fields "$dir/one.hdf" "$dir/boxes.hdf"
   fi
   if have_cuda; then
-    ok 1 5 8 --verify-only --device=cuda --dump="$dir/cuda.hdf" "$@"
+    ok 1 $log2 8 --verify-only --device=cuda --dump="$dir/cuda.hdf" "$@"
     same_fields "$dir/one.hdf" "$dir/cuda.hdf"
   fi
   rm -f "$dir"/*.hdf
@@ -36,8 +39,8 @@ compare_writers() {
 compare_writers
 compare_writers --dump-fields=all --dump-levels=0,1,2 --boundary=periodic
 compare_writers --dump-levels=1 --dump-precision=float --dump-compress=4 --dump-centering=point
-OMP_NUM_THREADS=3 ok 1 5 8 --verify-only --device=cpu --dump="$dir/threads.hdf"
-ok 1 5 8 --verify-only --device=cpu --dump="$dir/thread.hdf"
+OMP_NUM_THREADS=3 ok 1 $log2 8 --verify-only --device=cpu --dump="$dir/threads.hdf"
+ok 1 $log2 8 --verify-only --device=cpu --dump="$dir/thread.hdf"
 same_fields "$dir/thread.hdf" "$dir/threads.hdf"
 
 # Many rounds of slabs, and a row of patches in each: more ranks than planes of a slab.

@@ -214,7 +214,7 @@ int main(int argc, char **argv) {
   static mg_timers_t plain[MG_MAX_LEVELS];
   double f_norm;
   fixture_begin(&argc, &argv);
-  mg_hierarchy_t *h = fixture_create(&fixture_backends[0], 5, 1, "--bottom=smoother --coarsest=3");
+  mg_hierarchy_t *h = fixture_create(&fixture_backends[0], 4, 1, "--bottom=smoother --coarsest=3");
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
   CHECK(!mg_profile_needed(h));
   MUST(mg_profile_begin(h)); /* only clears the accounts */
@@ -237,7 +237,7 @@ int main(int argc, char **argv) {
   solve(h, f_norm);
   CHECK_INT(clock_.taken, 0);
 
-  const int n_solves = 600; /* more operations than event timers at a time */
+  const int n_solves = 900; /* more operations than event timers at a time */
   MUST(mg_profile_begin(h));
   for (int s = 0; s < n_solves; s++)
     solve(h, f_norm);
