@@ -7,9 +7,9 @@
 #   scripts/check.sh --release   also test with ParaView and PETSc, which are large to install
 #
 # Names missing packages, with their size, before it installs them.
-# Build folders are under build/check/ and are reused. FUZZ_SECONDS sets the length of the fuzz stage
-# (default: 10). The last line of output is "N passed, N failed, N skipped". It counts every test, and
-# every stage that runs no tests as one.
+# Build folders are under build/check/ and are reused; ccache is used if it is installed. FUZZ_SECONDS
+# sets the length of the fuzz stage (default: 10). The last line of output is "N passed, N failed, N
+# skipped". It counts every test, and every stage that runs no tests as one.
 set -euo pipefail
 
 me=check
