@@ -113,7 +113,10 @@ stage_of_later() {
   local rc seconds
   say "stage $1"
   while kill -0 -- "-$later_group" 2>/dev/null && [[ ! -s $work/$1.result ]]; do sleep 0.2; done
-  read -r rc seconds <"$work/$1.result" || rc=1 seconds=0
+  if ! read -r rc seconds <"$work/$1.result"; then
+    rc=1 seconds=0
+    cp "$work/later.log" "$work/$1.log"
+  fi
   count_stage "$1" "$rc" "$seconds"
 }
 
