@@ -4,7 +4,7 @@
 #
 #   scripts/check.sh             all stages
 #   scripts/check.sh --quick     skip the sanitizer, race, fuzz and distcheck stages and the longest tests
-#   scripts/check.sh --release   also test with ParaView and PETSc, which are large to install
+#   scripts/check.sh --release   also test with ParaView and PETSc, which are large to install, and without each wing
 #
 # Names missing packages, with their size, before it installs them.
 # Build folders are under build/check/ and are reused; ccache is used if it is installed. FUZZ_SECONDS
@@ -388,6 +388,30 @@ distcheck() {
   fi
 }
 
+# without WINGS TEST...: build the program without these wings, and run TESTs.
+without() {
+  local folder=$work/wings wings=$1 programs
+  shift
+  programs=$(printf '%s\n' "$@" | grep -v '\.sh$' | xargs)
+  CFLAGS=-O1 configure_tree "$folder" --enable-werror --with-cuda=no --disable-wings="$wings"
+  make -C "$folder" -j"$jobs" hpgmg-fv
+  GOLDEN_MAX_GRID=64 make -C "$folder" -j"$jobs" check TESTS="$*" check_PROGRAMS="$programs" check_DATA=
+}
+
+# The core alone, with some of its tests.
+core() {
+  without all tests/golden/golden.sh tests/cli/wings.sh tests/op/op_transfer tests/unit/unit_{copy_plan,messages,sum}
+}
+
+# The absence of each wing.
+wings() {
+  local wing names
+  names=$(sed -n 's/^m4_define(\[mg_all_wings\], \[\(.*\)\])/\1/p' "$top/m4/mg_wings.m4")
+  for wing in $names; do
+    without "$wing" tests/cli/wings.sh tests/op/op_transfer
+  done
+}
+
 # Older sanitizers crash at random under the address randomization of newer kernels.
 no_aslr=(env)
 if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
@@ -504,6 +528,8 @@ fi
 # Without -g: tests are linked faster.
 CFLAGS=-O3 stage build main_build "${cuda[@]}"
 built=$stage_rc
+stage core core
+[[ $release == no ]] || stage wings wings
 wait_for_python
 stage python-style python_style
 # shellcheck disable=SC2016 # make variable
