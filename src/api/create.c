@@ -155,9 +155,9 @@ static mg_status_t create_levels(hpgmg_solver_t *s) {
 /* In mixed precision, coefficients that are out of float's range must not replace others. */
 static mg_status_t set_limits(hpgmg_solver_t *s) {
   for (int f = 0; f < MG_API_CELL_BETA; f++) {
-    const mg_vector_t vec = f == MG_API_ALPHA ? MG_ALPHA : MG_BETA_I + (mg_vector_t)f;
     mg_range_t *const limit = &s->limit[f], of_float = {0.0, INFINITY, true};
-    MG_IF_MIXED(if (s->h->low) MG_TRY(mg_comm_agree(mg_mixed_range(s->h, vec, &of_float))));
+    MG_IF_MIXED(const mg_vector_t vec = f == MG_API_ALPHA ? MG_ALPHA : MG_BETA_I + (mg_vector_t)f;
+                if (s->h->low) MG_TRY(mg_comm_agree(mg_mixed_range(s->h, vec, &of_float))));
     *limit = (mg_range_t){fmax(MG_MIN_VALUE, of_float.least), fmin(MG_MAX_VALUE, of_float.most),
                           f == MG_API_ALPHA};
   }
