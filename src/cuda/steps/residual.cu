@@ -1,19 +1,21 @@
 /* Residual f - A x: stored, as a norm, or restricted to the coarser grid.
  *
  * Bytes per cell: 48 stored, 40 as a norm, 41 restricted. 21 flops per cell, counting an fma as
- * two. Blocks have 32 x 8 threads. Each thread computes two cells along k. With restriction, a
- * thread computes the four children of a coarse cell that share an i; the neighbor's four arrive by
- * shuffles. The kernels of fv4 are in fv4/. */
+ * two. Blocks have 32 x 8 threads. On large levels each thread computes two cells along k. With
+ * restriction, a thread computes the four children of a coarse cell that share an i; the
+ * neighbor's four arrive by shuffles. The kernels of fv4 are in fv4/. */
 #include "cuda/cells/stencil_load.h"
 #include "cuda/reduction.h"
 #include "cuda/runtime/dependent_launch.h"
 
 static const dim3 block_shape(32, 8, 1);
 
-/* Cells per thread along k. Times at 512^3 on an H200 (hpgmg-bench roofline), stored / norm, in us:
- * one 1624 / 1603, two 1548 / 1369, three 1570 / 1373, four 1595 / 1421. With one, the reduction at
- * the end of a block limits the speed of a norm. */
+/* Cells per thread along k on large levels. Times at 512^3 on an H200 (hpgmg-bench roofline),
+ * stored / norm, in us: one 1624 / 1603, two 1548 / 1369, three 1570 / 1373, four 1595 / 1421. */
 enum { PLANES = 2 };
+
+/* Blocks of 256 threads per SM. */
+#define BLOCKS(one, planes) MG_CUDA_MIN_BLOCKS((planes) == 1 ? (one) : 5, 256)
 
 /** Whether this block is clear of walls, given the cells per thread along j and k. */
 static __device__ __forceinline__ bool clear(const mg_patch_t &p, int rows, int planes) {
@@ -38,58 +40,74 @@ static __device__ __forceinline__ mg_real_t residual_at(const mg_cuda_patch_t *l
   return f < 0 ? ax : l->p.vec[f][i + j * l->p.jstride + k * l->p.kstride] - ax;
 }
 
-static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(5, 256))
+template <int planes>
+static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
     residual(mg_cuda_patch_t l, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
   mg_cuda_wait_dependency();
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * PLANES;
+  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
   const ptrdiff_t ks = l.p.kstride, at = i + j * l.p.jstride + k * ks;
-  if (clear(l.p, 1, PLANES)) {
-    mg_real_t value[PLANES];
+  if (clear(l.p, 1, planes)) {
+    mg_real_t value[planes];
 #pragma unroll
-    for (int q = 0; q < PLANES; q++)
+    for (int q = 0; q < planes; q++)
       value[q] = residual_near(&l, x, f, at + q * ks);
 #pragma unroll
-    for (int q = 0; q < PLANES; q++)
+    for (int q = 0; q < planes; q++)
       l.p.vec[dst][at + q * ks] = value[q];
     return;
   }
-  for (int q = 0; q < PLANES; q++)
+  for (int q = 0; q < planes; q++)
     if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-      l.p.vec[dst][at + q * ks] = residual_at<true>(&l, x, f, i, j, k + q);
+      l.p.vec[dst][at + q * ks] = residual_at<planes == 1>(&l, x, f, i, j, k + q);
 }
 
-static dim3 grid_of(const mg_patch_t &p) {
-  return mg_cuda_grid(p.n[0], p.n[1], (p.n[2] + PLANES - 1) / PLANES, block_shape);
+template <int planes>
+static void launch_residual(const mg_cuda_patch_t &l, mg_vector_t dst, mg_vector_t x,
+                            mg_vector_t f) {
+  const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
+  mg_cuda_launch_dependent(residual<planes>, grid, block_shape, l, dst, x, f);
 }
 
 mg_status_t mg_cuda_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
   if (mg_traits_of(v->op)->points == 25) return mg_cuda_fv4_residual(v, dst, x, f);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
-    mg_cuda_launch_dependent(residual, grid_of(l.p), block_shape, l, dst, x, f);
+    if (mg_is_large(l))
+      launch_residual<PLANES>(l, dst, x, f);
+    else
+      launch_residual<1>(l, dst, x, f);
     MG_CUDA_LAUNCHED("residual");
   }
   return MG_OK;
 }
 
-static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(5, 256))
+/* With one cell per thread, the reduction at the end of a block limits speed. Several cells per
+ * thread mean fewer reductions. */
+template <int planes>
+static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
     residual_norm(mg_cuda_patch_t l, mg_vector_t x, mg_vector_t f, unsigned long long *maximum) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * PLANES;
+  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
   const unsigned long long known = mg_max_known(maximum);
   unsigned long long largest = 0;
-  if (clear(l.p, 1, PLANES)) {
+  if (clear(l.p, 1, planes)) {
     const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
 #pragma unroll
-    for (int q = 0; q < PLANES; q++)
+    for (int q = 0; q < planes; q++)
       largest = max(largest, mg_max_bits(residual_near(&l, x, f, at + q * l.p.kstride)));
   } else {
-    for (int q = 0; q < PLANES; q++)
+    for (int q = 0; q < planes; q++)
       if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-        largest = max(largest, mg_max_bits(residual_at<true>(&l, x, f, i, j, k + q)));
+        largest = max(largest, mg_max_bits(residual_at<planes == 1>(&l, x, f, i, j, k + q)));
   }
   mg_max_add(largest, known, maximum);
+}
+
+template <int planes>
+static void launch_norm(const mg_cuda_patch_t &l, mg_vector_t x, mg_vector_t f) {
+  const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
+  residual_norm<planes><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
 }
 
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm) {
@@ -97,7 +115,10 @@ mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
-    residual_norm<<<grid_of(l.p), block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
+    if (mg_is_large(l))
+      launch_norm<PLANES>(l, x, f);
+    else
+      launch_norm<1>(l, x, f);
     MG_CUDA_LAUNCHED("residual_norm");
   }
   return mg_cuda_max_end(norm);
