@@ -11,9 +11,9 @@ cases='
 1 4 1 : cid cid cid cid B : fid rid rid rid B
 1 4 8 : cid cid cid cid cid B : fid fid rid rid rid B
 1 4 64 : cid cid cid cid cid cid B : fid fid fid rid rid rid B
-1 4 27 --smoother=chebyshev : cid cid cid cid B : fid fid fid rid B
-1 4 8 --smoother=chebyshev --degree=6 : cid cid cid cid cid B : fid fid rid rid rid B
-1 4 8 --smoother=jacobi : cid cid cid cid cid B : fid fid rid rid rid B
+1 4 27 --smoother=chebyshev : cid cid cid cid B : fd fd fd rid B
+1 4 8 --smoother=chebyshev --degree=6 : cid cid cid cid cid B : fd fd rid rid rid B
+1 4 8 --smoother=jacobi : cid cid cid cid cid B : fd fd rid rid rid B
 1 4 8 --smoother=symgs : s s s s s B : s s s s s B
 1 4 8 --smoother=l1jacobi : s s s s s B : s s s s s B
 1 4 8 --smoother=gsrb --smooths=2 : cid cid cid cid cid B : fid fid rid rid rid B
@@ -21,12 +21,12 @@ cases='
 1 4 8 --boundary=neumann : cid cid cid cid B : fid fid rid rid B
 1 4 8 --equation=helmholtz : cid cid cid cid cid B : fid fid rid rid rid B
 1 4 8 --operator=7pt : cid cid cid cid cid B : fid fid rid rid rid B
-1 4 27 --operator=7pt --smoother=chebyshev : cid cid cid cid B : fid fid fid rid B
+1 4 27 --operator=7pt --smoother=chebyshev : cid cid cid cid B : fd fd fd rid B
 1 4 8 --operator=fv4 : cd cd cd cd B : f f f f B
 1 4 27 --operator=fv4 --smoother=chebyshev : cd cd cd s B : s s s s B
 1 4 8 --operator=fv4 --boundary=periodic : s s s s B : f f f f B
 1 4 8 --precision=mixed : cid cid cid cid cid B : fid fid rid rid rid B
-1 4 8 --precision=mixed --smoother=chebyshev : cid cid cid cid cid B : fid fid rid rid rid B
+1 4 8 --precision=mixed --smoother=chebyshev : cid cid cid cid cid B : fd fd rid rid rid B
 1 4 8 --steps-per-pass=1 : s s s s s B : s s s s s B
 1 4 8 --steps-per-pass=2 : cid cid cid cid cid B : fi fi rid rid rid B
 1 4 8 --krylov=cg --smoother=symgs --rtol=1e-6 : s s s s s B : s s s s s B
@@ -40,7 +40,7 @@ cases='
 1 --cells=25x1x2 : c c B : s s B
 2 4 4 : s cid cid cid cid B : fd fid rid rid rid B
 2 4 32 : s s cid cid cid cid B : fid fd fid rid rid rid B
-2 4 32 --smoother=chebyshev : s s cid cid cid cid B : fid fd fid rid rid rid B
+2 4 32 --smoother=chebyshev : s s cid cid cid cid B : fd fd fd rid rid rid B
 2 4 32 --operator=fv4 : cd s cd cd cd B : f f f f f B
 2 4 4 --boundary=periodic : s s s s B : fd fd s s B
 2 4 4 --precision=mixed : s cid cid cid cid B : fd fid rid rid rid B
