@@ -89,6 +89,7 @@ static mg_status_t run(run_t *r) {
   MG_TRY(mg_memory_check(&r->params));
   MG_IF_ENERGY(MG_TRY(mg_energy_open(&r->params, &r->result.energy)));
   MG_IF_CHOICES(MG_TRY(mg_placement_choose(&r->params, &r->plan, &r->placement)));
+  if (r->params.cpu_below == MG_CPU_BELOW_AUTO) r->params.cpu_below = 0; /* nothing measured it */
   MG_TRY(mg_thread_warn_if_crowded());
   const double start = mg_now();
   mg_status_t status = mg_hierarchy_create(&r->params, &r->plan, &r->h);

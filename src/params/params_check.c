@@ -288,7 +288,7 @@ static mg_status_t check_wings(mg_parser_t *parser) {
   char value[MG_PATH_MAX];
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     const mg_option_t *option = &mg_options[i];
-    if (!option->wing || parser->source[i] == MG_FROM_DEFAULT) continue;
+    if (!option->wing || parser->source[i] == MG_FROM_DEFAULT || is_overruled(parser, i)) continue;
     mg_option_format(option, parser->params, value, (int)sizeof value);
     const bool needs = option->wing_word ? strcmp(value, option->wing_word) == 0
                        : option->value
@@ -344,11 +344,11 @@ mg_status_t mg_parser_finish(mg_parser_t *parser, const mg_settings_reader_t *re
   MG_TRY(check_health(parser));
   for (; readers && readers->option; readers++)
     MG_TRY(mg_parser_take_file(parser, readers));
+  MG_TRY(check_wings(parser));
   MG_TRY(check_size(parser));
   settle_restart(parser);
   MG_TRY(forget_overruled(parser));
   mg_params_set_dependent_defaults(parser->params, parser->source);
-  MG_TRY(check_wings(parser));
   MG_TRY(check_conditions(parser));
   MG_TRY(apply_official(parser));
   MG_IF_FILES(return mg_parser_check_files(parser));

@@ -314,7 +314,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "boundaries fuses all steps of a smooth if N > 1 (fv2, 7pt). Results are bit-identical. "
             "Alias: --fused-sweeps."},
   [MG_OPT_STRIP_BYTES] = {
-    .name = "strip-bytes", NEEDS(CHOICES, NULL), IN(RUN), .metavar = "BYTES", LARGE(strip_bytes, 4096, 1e12),
+    .name = "strip-bytes", .wing = MG_WING_FUSED ? MG_WING_FUSED : MG_WING_CHOICES, IN(RUN), .metavar = "BYTES", LARGE(strip_bytes, 4096, 1e12),
     .words = auto_words, .value = "auto",
     .help = "Bytes of a level that each CPU thread keeps in cache while it makes all steps of a "
             "smooth. auto: time strips between the sizes of the second-level and the last-level "

@@ -123,8 +123,8 @@ typedef struct {
   bool (*applies)(const mg_params_t *params); /**< NULL: always */
   const char *condition;                      /**< `applies` in words: "requires --X" */
   mg_option_id_t decided_by;                  /**< the option X of `condition` */
-  const char *wing;      /**< wing that the option needs, if it is left out; NULL: none */
-  const char *wing_word; /**< the word that needs it. NULL: all values but the default and 1 */
+  const char *wing;      /**< name of the wing that it needs and this build lacks, or NULL */
+  const char *wing_word; /**< the word that needs it. NULL: all but the default and 1, one step */
   const char *help;      /**< one or more sentences, without limits or default */
 } mg_option_t;
 

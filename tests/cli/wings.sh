@@ -30,7 +30,13 @@ needs energy --energy
 needs mixed --precision=mixed
 needs fused --steps-per-pass=2
 needs exchange --transport=peer
-needs choices --strip-bytes=65536
+case ", $absent," in
+*', fused,'*) needs fused --strip-bytes=65536 ;;
+*) needs choices --strip-bytes=65536 ;;
+esac
+case ", $absent," in
+*', files,'*) expect 2 "--input needs the wing 'files'" 1 --input="$dir/x" ;;
+esac
 case ", $absent," in
 *', health,'*) expect 2 "--health needs the wing 'health'" 1 --health ;;
 esac

@@ -160,7 +160,8 @@ static mg_status_t report_and_abort(mg_health_report_t *report) {
 static mg_status_t read_baseline(const char *path, mg_health_t *health) {
   (void)health;
   MG_IF_FILES(return mg_report_read_baseline(path, health));
-  return mg_error(MG_ERR_USAGE, "--health=%s: " MG_WITHOUT("files"), path);
+  return mg_error(MG_ERR_USAGE,
+                  "--health=%s needs the wing 'files', which this program was built without", path);
 }
 
 mg_status_t mg_report_health(mg_params_t *params) {

@@ -65,7 +65,7 @@ static const char *first_and_next_cycles(const mg_params_t *p) {
 }
 
 void mg_report_print_problem(FILE *out, const mg_params_t *params, const mg_input_t *input) {
-  MG_IF_FILES(mg_report_print_input(out, params, input); return );
+  MG_IF_FILES(mg_report_print_input(out, params, input); return ); /* without files: */
   (void)input;
   fprintf(out, "  problem   beta built-in, f built-in%s\n",
           params->equation == MG_EQUATION_HELMHOLTZ ? ", alpha constant 1" : "");
