@@ -4,7 +4,7 @@
 #
 #   scripts/check.sh             all stages
 #   scripts/check.sh --quick     skip the sanitizer, race, fuzz and distcheck stages and the longest tests
-#   scripts/check.sh --release   also test with ParaView and PETSc, which are large to install, and without each wing
+#   scripts/check.sh --release   also test with ParaView and PETSc (large downloads), and builds without each wing
 #
 # Names missing packages, with their size, before it installs them.
 # Build folders are under build/check/ and are reused; ccache is used if it is installed. FUZZ_SECONDS
@@ -130,11 +130,14 @@ make_check() {
   return $rc
 }
 
+# results_of FOLDER: names of the harness's results there, except those in the archive that distcheck unpacks and tests.
+results_of() { find "$1" -name 'hpgmg-fv-[0-9]*' -prune -o -name '*.trs' -print; }
+
 # harness NAME FOLDER LIST ARG...: run make_check and count each of its tests.
 harness() {
   local name=$1 folder=$2 list=$3 trs test result n=0 failed_before=$failed start=$SECONDS
   say "make check ($name)"
-  find "$folder" -name '*.trs' -delete
+  results_of "$folder" | xargs -r -d '\n' rm -f
   start_group "$work/$name.log" make_check "$folder" "$list" "${@:4}"
   wait_group
   while IFS= read -r trs; do
@@ -150,7 +153,7 @@ harness() {
       fail "$test"
       ;;
     esac
-  done < <(find "$folder" -name '*.trs' | sort)
+  done < <(results_of "$folder" | sort)
   # Also count a harness that stopped before its tests.
   if ((group_rc != 0 && failed == failed_before)); then
     tail -n 40 "$work/$name.log"
@@ -393,23 +396,25 @@ without() {
   local folder=$work/wings wings=$1 programs
   shift
   programs=$(printf '%s\n' "$@" | grep -v '\.sh$' | xargs)
-  CFLAGS=-O1 configure_tree "$folder" --enable-werror --with-cuda=no --disable-wings="$wings"
+  CFLAGS=-O1 configure_tree "$folder" --enable-werror "${without_cuda[@]}" --disable-wings="$wings"
   make -C "$folder" -j"$jobs" hpgmg-fv
   GOLDEN_MAX_GRID=64 make -C "$folder" -j"$jobs" check TESTS="$*" check_PROGRAMS="$programs" check_DATA=
 }
 
 # The core alone, with some of its tests.
+without_cuda=(--with-cuda=no)
 core() {
   without all tests/golden/golden.sh tests/cli/wings.sh tests/op/op_transfer tests/unit/unit_{copy_plan,messages,sum}
 }
 
-# The absence of each wing.
+# The absence of each wing on a CPU, and that of all with the CUDA code of the core.
 wings() {
   local wing names
   names=$(sed -n 's/^m4_define(\[mg_all_wings\], \[\(.*\)\])/\1/p' "$top/m4/mg_wings.m4")
   for wing in $names; do
     without "$wing" tests/cli/wings.sh tests/op/op_transfer
   done
+  ((${#cuda[@]} == 0)) || without_cuda=("${cuda[@]}") without all tests/cli/wings.sh
 }
 
 # Older sanitizers crash at random under the address randomization of newer kernels.
