@@ -265,14 +265,14 @@ def of_one_rank(folder: str) -> dict[str, str]:
     """Open MPI starts a single process faster without its daemon. Concurrent processes would then
     share a session folder in /tmp, which the first to end removes; FOLDER takes its place."""
     mpi = {"ess_singleton_isolated": "1", "orte_tmpdir_base": folder}
-    return {**{f"OMPI_MCA_{key}": value for key, value in mpi.items()}, **os.environ}
+    return {**os.environ, **{f"OMPI_MCA_{key}": value for key, value in mpi.items()}}
 
 
 def reason_of(errors: str, code: int) -> str:
     """The error line of hpgmg-fv, or the first line of MPI or the loader."""
     lines = [line for line in errors.splitlines() if line.strip(" -")] or ["no output"]
     own = [line.partition("error: ")[2] for line in lines if line.startswith("hpgmg-fv: error: ")]
-    return (own or [f"exit code {code}: {lines[0]}"])[0].strip()[:200]
+    return printable((own or [f"exit code {code}: {lines[0]}"])[0].strip()[:200])
 
 
 # --- options -------------------------------------------------------------------------------------

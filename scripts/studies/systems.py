@@ -35,8 +35,11 @@ def seconds_of(time: str) -> int:
 
 def run_tool(words: list[str], folder: Folder, stdin: str | None = None, fine=(0,)) -> str:
     """Run a command of the batch system and return its output. `fine`: exit codes of success."""
-    with open(stdin or os.devnull, encoding="utf-8") as source:
-        done = run(words, FileError, cwd=folder.path, stdin=source)
+    try:
+        with open(stdin or os.devnull, encoding="utf-8") as source:
+            done = run(words, FileError, cwd=folder.path, stdin=source)
+    except OSError as error:
+        raise FileError(f"{words[0]} cannot be run: {error.strerror}") from None
     if done.returncode not in fine:
         why = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]
         raise FileError(f"{words[0]} failed (exit code {done.returncode}): {why[:200]}")
