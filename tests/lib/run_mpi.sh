@@ -120,7 +120,7 @@ mpi_run() {
     # 7833). Tolerate that only for many ranks.
     mpi_silent_ends=0
     test "$mpi_ranks" -le 8 || mpi_silent_ends=1
-    # Messages of MPI leave memory behind, which valgrind's suppressions know.
+    # MPI's messages leak memory; valgrind has suppressions for that.
     # shellcheck disable=SC2046 # split the launcher's options into words
     ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 \
       OMPI_MCA_orte_tmpdir_base=$mpi_folder PRTE_MCA_prte_tmpdir_base=$mpi_folder \

@@ -8,7 +8,7 @@
 struct mg_block_cycle_level_t {
   mg_cuda_patch_t l;
   mg_block_steps_t steps;
-  mg_fv4_place_t place; /**< of levels of fv4 in registers */
+  mg_fv4_place_t place; /**< of fv4's levels */
 };
 
 /** Kernel argument; the coarsest level is the last. */

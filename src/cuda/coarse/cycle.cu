@@ -43,8 +43,8 @@ static __global__ void __launch_bounds__(MG_FV4_BLOCK_THREADS, 1)
   levels.run(top, cycle == MG_CYCLE_F, zero_guess);
 }
 
-/* Whether the kernel in registers supports the levels. */
-static bool fits_in_registers(const mg_coarse_cycle_job_t *job) {
+/* Whether fv4's kernel supports the levels. */
+static bool fv4_fits(const mg_coarse_cycle_job_t *job) {
   const mg_view_t *last = job->level[job->n_levels - 1].view;
   return job->n_levels <= MG_FV4_BLOCK_LEVELS && job->level[0].view->n[0] <= MG_FV4_BLOCK_SIDE &&
          last->n[0] <= MG_FV4_BLOCK_BOTTOM_SIDE && mg_brick_width(last) == last->n[0] &&
@@ -129,7 +129,7 @@ static kernel_t kernel_for(const mg_coarse_cycle_job_t *job) {
     if (!orders_match(job) || !all_fit(job, mg_box_fits) || launches_win(job)) return nullptr;
     return colored ? box_kernel<true> : box_kernel<false>;
   }
-  if (!v4 || !all_fit(job, cube_fits) || !fits_in_registers(job)) return nullptr;
+  if (!v4 || !all_fit(job, cube_fits) || !fv4_fits(job)) return nullptr;
   return colored ? fv4_kernel<true> : fv4_kernel<false>;
 }
 

@@ -1,5 +1,5 @@
 /* Cells of one thread in a plane, in the fused sweeps of fused/sweeps.cu: a pair of a row, or a
- * square, which are two pairs. What a step reads of them and around them.
+ * square, which are two pairs. Also what a step reads at and around them.
  *
  * With float cells, pairs are limited by instruction issue. A square needs fewer instructions per
  * cell: half of a cell's neighbors in the plane are in registers, colors are known at compile time,
