@@ -100,7 +100,7 @@ mg_status_t mg_dataset_move(mg_h5_t *file, const char *path, mg_h5_type_t type, 
 }
 
 mg_status_t mg_rows_create(int64_t most, mg_rows_t *rows) {
-  *rows = (mg_rows_t){NULL};
+  *rows = (mg_rows_t){0};
   mg_status_t status = mg_new(&rows->values, 2 * most, "rows of a dataset");
   if (status == MG_OK) status = mg_new(&rows->sums, 2 * most, "rows of a dataset");
   MG_TRY(mg_comm_agree(status));
