@@ -120,25 +120,15 @@ stage_of_later() {
   count_stage "$1" "$rc" "$seconds"
 }
 
-# make_check FOLDER LIST ARG...: run the tests of LIST, an expression of make, with ARGs of make. Tests of many ranks run
-# first, one at a time: waiting ranks keep asking for a core, so beside other tests they take ten times as long. The
-# others run in one job more than there are cores, because cores idle while ranks start and end.
-make_check() {
-  local folder=$1 list=$2 rc=0
-  "${no_aslr[@]}" make -C "$folder" -k check TESTS="\$(filter tests/mpi/%,$list)" "${@:3}" || rc=$?
-  "${no_aslr[@]}" make -C "$folder" -j$((jobs + 1)) -k check TESTS="\$(filter-out tests/mpi/%,$list)" "${@:3}" || rc=$?
-  return $rc
-}
-
 # results_of FOLDER: names of the harness's results there, except those in the archive that distcheck unpacks and tests.
 results_of() { find "$1" -name 'hpgmg-fv-[0-9]*' -prune -o -name '*.trs' -print; }
 
-# harness NAME FOLDER LIST ARG...: run make_check and count each of its tests.
+# harness NAME JOBS FOLDER LIST ARG...: run the tests of LIST, an expression of make, with ARGs of make, and count each.
 harness() {
-  local name=$1 folder=$2 list=$3 trs test result n=0 failed_before=$failed start=$SECONDS
+  local name=$1 folder=$3 trs test result n=0 failed_before=$failed start=$SECONDS
   say "make check ($name)"
   results_of "$folder" | xargs -r -d '\n' rm -f
-  start_group "$work/$name.log" make_check "$folder" "$list" "${@:4}"
+  start_group "$work/$name.log" "${no_aslr[@]}" make -C "$folder" -j"$2" -k check TESTS="$4" "${@:5}"
   wait_group
   while IFS= read -r trs; do
     n=$((n + 1))
@@ -537,15 +527,20 @@ stage core core
 [[ $release == no ]] || stage wings wings
 wait_for_python
 stage python-style python_style
+# Tests of many ranks run first and alone, one at a time: waiting ranks keep asking for a core, so beside other tests or
+# compilers they take four times as long. The others run in one job more than there are cores, because cores idle while
+# ranks start and end.
 # shellcheck disable=SC2016 # make variable
 if [[ $quick == yes ]]; then tests='$(QUICK_TESTS)'; else tests='$(ALL_TESTS)'; fi
+[[ $built != 0 ]] || harness mpi-tests 1 "$work/main" "\$(filter tests/mpi/%,$tests)"
 [[ $quick == yes ]] || later sanitizer-build races fuzz distcheck
-[[ $built != 0 ]] || harness tests "$work/main" "$tests"
+[[ $built != 0 ]] || harness tests $((jobs + 1)) "$work/main" "\$(filter-out tests/mpi/%,$tests)"
 if [[ $quick == no ]]; then
   stage_of_later sanitizer-build
   # Run C tests on the CPU backend only: guard memory has no red zones for ASan and doubles the time.
   [[ $stage_rc != 0 ]] ||
-    FIXTURE_BACKEND=cpu harness sanitizer-tests "$work/sanitizers" "${sanitizer_tests//$'\n'/}" "${sanitizer_programs[@]}"
+    FIXTURE_BACKEND=cpu harness sanitizer-tests $((jobs + 1)) "$work/sanitizers" "${sanitizer_tests//$'\n'/}" \
+      "${sanitizer_programs[@]}"
   for name in races fuzz distcheck; do stage_of_later "$name"; done
 fi
 finished=yes
