@@ -116,10 +116,10 @@ mpi_run() {
   if have_mpi; then
     # Use a private session folder: concurrent runs would remove each other's files in a common one.
     mpi_folder=$(mktemp -d "${test_folder:-${TMPDIR:-/tmp}}/mpi.XXXXXX") mpi_rc=0
-    # With many ranks on few cores, mpirun may notice the exit of a rank before its MPI_Finalize (open-mpi/ompi issue
-    # 7833). Tolerate that only for many ranks.
+    # With more ranks than cores, mpirun may notice the exit of a rank before its MPI_Finalize (open-mpi/ompi issue
+    # 7833). Tolerate that only there.
     mpi_silent_ends=0
-    test "$mpi_ranks" -le 8 || mpi_silent_ends=1
+    test "$mpi_ranks" -le "$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)" || mpi_silent_ends=1
     # MPI's messages leak memory; valgrind has suppressions for that.
     # shellcheck disable=SC2046 # split the launcher's options into words
     ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 \
