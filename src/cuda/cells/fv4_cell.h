@@ -39,9 +39,8 @@ static __device__ __forceinline__ void mg_fv4_fill_walls(mg_real_t *x, const mg_
   }
 }
 
-/** A cell of one thread, with its row of A.
- *  @tparam varies  false: alpha does not vary, which saves registers */
-template <bool varies = true> struct mg_fv4_cell_t {
+/** A cell of one thread, with its row of A. */
+struct mg_fv4_cell_t {
   bool there;
   int i, j, k;
   int at; /**< in shared memory */
@@ -59,7 +58,7 @@ template <bool varies = true> struct mg_fv4_cell_t {
     beta = mg_load_betas30(p->vec[MG_BETA_I] + from, p->vec[MG_BETA_J] + from,
                            p->vec[MG_BETA_K] + from, p->jstride, p->kstride);
     dinv = there ? p->vec[MG_DINV][from] : MG_REAL(0.0);
-    a = varies ? mg_a_at(&l->v, p, from) : MG_REAL(l->v.a);
+    a = mg_a_at(&l->v, p, from);
     b_h2 = MG_REAL(l->v.b_h2);
     differ(&beta.i);
     differ(&beta.j);

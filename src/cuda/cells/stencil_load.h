@@ -83,16 +83,15 @@ static __device__ __forceinline__ mg_face_weights_t mg_cuda_face_weights(const m
 }
 
 /** A x of the level's operator at one cell. fv4 reads ghosts outside walls from memory.
- *  @tparam varies  false: alpha does not vary, which saves registers
  *  @tparam may_be_thin  see mg_values7 */
-template <bool fv4, bool varies = true, bool may_be_thin = true>
+template <bool fv4, bool may_be_thin = true>
 __device__ __forceinline__ mg_real_t mg_apply(const mg_cuda_patch_t *l, const mg_real_t *x, int i,
                                               int j, int k) {
   const mg_patch_t *p = &l->p;
   const ptrdiff_t js = p->jstride, ks = p->kstride, at = i + j * js + k * ks;
   const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                   *bk = p->vec[MG_BETA_K] + at;
-  const mg_real_t a = varies ? mg_a_at(&l->v, p, at) : MG_REAL(l->v.a);
+  const mg_real_t a = mg_a_at(&l->v, p, at);
   if (fv4) return mg_apply_fv4(x + at, bi, bj, bk, js, ks, a, l->v.b_h2);
   const mg_values7_t v = mg_values7<may_be_thin>(l, mg_places7(l, i, j, k), x + at);
   return mg_apply_values7(v, bi, bj, bk, js, ks, a, l->v.b_h2);
@@ -122,9 +121,7 @@ static __device__ __forceinline__ bool mg_clear_of_walls(const mg_patch_t &p, co
  *
  *  Blocks traverse a level plane by plane. Data that the next plane does not reuse is loaded with
  *  streaming loads (__ldcs), which leaves the L2 to the rest.
- *  @tparam varies  false: alpha does not vary, which saves registers
  *  @param f  right-hand side vector; < 0: zero */
-template <bool varies = true>
 static __device__ __forceinline__ mg_stencil_values_t mg_stencil_load(const mg_cuda_patch_t *l,
                                                                       const mg_real_t *x,
                                                                       mg_vector_t f, ptrdiff_t at) {
@@ -148,7 +145,7 @@ static __device__ __forceinline__ mg_stencil_values_t mg_stencil_load(const mg_c
   near.beta[1][1] = bj[js];
   near.beta[2][0] = __ldcs(bk);
   near.beta[2][1] = bk[ks];
-  near.a = varies && l->v.alpha_varies ? __ldcs(p->vec[MG_ALPHA] + at) : MG_REAL(l->v.a);
+  near.a = l->v.alpha_varies ? __ldcs(p->vec[MG_ALPHA] + at) : MG_REAL(l->v.a);
   return near;
 }
 

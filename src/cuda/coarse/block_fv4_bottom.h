@@ -12,14 +12,14 @@ struct mg_fv4_bottom_t : mg_cell_vectors_t {
   enum { FILLERS = 3 /* per lane */, SIDE = MG_FV4_BLOCK_BOTTOM_SIDE };
   const mg_cuda_patch_t *l;
   mg_fv4_shared_t *shared;
-  mg_fv4_cell_t<> cell;
+  mg_fv4_cell_t cell;
   mg_fv4_ghosts_t ghosts[FILLERS];
   mg_real_t *value; /**< of the level */
   int n, cells, lane;
 
   __device__ __forceinline__ mg_fv4_bottom_t(const mg_cuda_patch_t *level,
                                              const mg_fv4_place_t &place, mg_fv4_shared_t *s,
-                                             const mg_fv4_cell_t<> &c,
+                                             const mg_fv4_cell_t &c,
                                              const mg_fv4_ghosts_t g[FILLERS], mg_real_t f,
                                              mg_real_t u)
       : l(level), shared(s), cell(c), ghosts{g[0], g[1], g[2]}, value(s->value + place.values),

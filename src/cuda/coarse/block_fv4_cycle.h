@@ -9,7 +9,7 @@
  *  @param x   the coarse cell that contains it, in shared memory with ghosts
  *  @param ks  stride of the coarse planes */
 template <mg_interpolation_t kind>
-static __device__ __forceinline__ mg_real_t mg_fv4_interpolate(const mg_fv4_cell_t<> &cell,
+static __device__ __forceinline__ mg_real_t mg_fv4_interpolate(const mg_fv4_cell_t &cell,
                                                                const mg_real_t *x, int ks) {
   constexpr int radius = mg_interpolation_radius<kind>();
   const int side_i = cell.i % 2 ? 1 : -1, side_j = cell.j % 2 ? 1 : -1,
@@ -40,7 +40,7 @@ static __device__ __forceinline__ mg_real_t mg_fv4_interpolate(const mg_fv4_cell
 template <bool colored> struct mg_fv4_block_t {
   mg_fv4_shared_t *shared;
   int level; /**< of this thread's cell */
-  mg_fv4_cell_t<> cell;
+  mg_fv4_cell_t cell;
   int color; /**< of the cell */
   mg_real_t f, u;
   /** Of levels 0, 1; for a thread of the coarsest level, all of them on that level. */

@@ -41,9 +41,9 @@ template <bool COLORED> struct thread_t {
 
   const job_t &job;
   shared_t &shared;
-  mg_fv4_cell_t<> cell; /* i, j, k: in the level */
-  int local;            /* of the cell in the tile */
-  int phase;            /* 0: the first step updates the cell */
+  mg_fv4_cell_t cell; /* i, j, k: in the level */
+  int local;          /* of the cell in the tile */
+  int phase;          /* 0: the first step updates the cell */
   int word;
   bool at_side; /* other blocks may need the cell */
   bool walls;   /* the tile is at a wall */

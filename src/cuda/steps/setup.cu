@@ -2,7 +2,6 @@
  * cell. */
 #include "cuda/reduction.h"
 extern "C" {
-#include "formulas/coefficients.h"
 #include "formulas/gershgorin.h"
 }
 
