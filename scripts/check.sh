@@ -4,7 +4,8 @@
 #
 #   scripts/check.sh             all stages
 #   scripts/check.sh --quick     skip the sanitizer, race, fuzz and distcheck stages and the longest tests
-#   scripts/check.sh --release   also test with ParaView and PETSc (large downloads), and builds without each wing
+#   scripts/check.sh --release   also the tests in RELEASE_SHELL (tests/local.am), ParaView and PETSc (large downloads),
+#                                and builds without each wing
 #
 # Names missing packages, with their size, before it installs them.
 # Build folders are under build/check/ and are reused; ccache is used if it is installed. FUZZ_SECONDS
@@ -274,7 +275,7 @@ races() {
 }
 
 # Install packages from PyPI into a virtual environment: VTK and the modules of plot.py, mpi4py for tests/api/python.sh,
-# and, for tests/scripts/packages.sh, which --quick skips, ReFrame and EasyBuild. Fails without the modules of plot.py.
+# and, for tests/scripts/packages.sh, ReFrame and EasyBuild. Fails without the modules of plot.py.
 pypi_packages() {
   if ! has_modules vtk h5py matplotlib scipy; then
     rm -rf "$work/python"
@@ -285,7 +286,7 @@ pypi_packages() {
   has_modules mpi4py || pip_install mpi4py || echo 'without mpi4py'
   # Its output differs between versions, so the version is fixed.
   [[ -x $work/python/bin/ruff ]] || pip_install ruff==0.17.6 || echo 'without ruff'
-  [[ $quick == no ]] || return 0
+  [[ $release == yes ]] || return 0
   [[ -x $work/python/bin/reframe ]] || pip_install reframe-hpc || echo 'without ReFrame'
   [[ -x $work/python/bin/eb ]] || pip_install easybuild-framework easybuild-easyblocks || echo 'without EasyBuild'
 }
@@ -432,19 +433,19 @@ optional='
   have_command patch           | patch
   have_command cmake           | cmake
   have_command gfortran        | gfortran
-  have_command jube            | jube
   have_hwloc                   | hwloc-nox
-  test -d /usr/include/hypre   | libhypre-dev
 '
 [[ $quick == yes ]] || optional+='
   have_command valgrind        | valgrind
-  have_lmod                    | lmod
-  have_command tclsh           | tcl
-  have_slurm                   | slurm-wlm munge
   have_command clang           | clang
   have_serial_hdf5             | libhdf5-dev
 '
 [[ $release == no ]] || optional+='
+  have_lmod                    | lmod
+  have_command tclsh           | tcl
+  have_slurm                   | slurm-wlm munge
+  have_command jube            | jube
+  test -d /usr/include/hypre   | libhypre-dev
   have_petsc                   | petsc-dev
   have_paraview                | paraview python3-paraview xvfb xauth libgl1-mesa-dri
 '
@@ -470,15 +471,15 @@ fi
 PYTHON=$work/python/bin/python
 export PYTHON
 pypi='vtk (110 MB), h5py, matplotlib, scipy, mpi4py, ruff'
-[[ $quick == yes ]] || pypi+=', reframe-hpc, easybuild'
+[[ $release == no ]] || pypi+=', reframe-hpc, easybuild'
 [[ -x $work/python/bin/ruff ]] ||
   say "will install from PyPI below build/check/, in the background: $pypi; 300 MB to download, 1200 MB on disk"
 install_optional "$requirements$optional"
 install_requirements
 start_group "$work/python.log" pypi_packages
 python_group=$group group=
+[[ $release == no || -n ${MODULES_CMD-} ]] || environment_modules
 if [[ $quick == no ]]; then
-  [[ -n ${MODULES_CMD-} ]] || environment_modules
   # The names of these packages include the version of clang.
   version=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
   [[ -z $version ]] || install_optional "
@@ -530,8 +531,10 @@ stage python-style python_style
 # Tests of many ranks run first and alone, one at a time: waiting ranks keep asking for a core, so beside other tests or
 # compilers they take four times as long. The others run in one job more than there are cores, because cores idle while
 # ranks start and end.
-# shellcheck disable=SC2016 # make variable
-if [[ $quick == yes ]]; then tests='$(QUICK_TESTS)'; else tests='$(ALL_TESTS)'; fi
+tests=COMMIT_TESTS
+[[ $quick == no ]] || tests=QUICK_TESTS
+[[ $release == no ]] || tests=ALL_TESTS
+tests="\$($tests)"
 [[ $built != 0 ]] || harness mpi-tests 1 "$work/main" "\$(filter tests/mpi/%,$tests)"
 [[ $quick == yes ]] || later sanitizer-build races fuzz distcheck
 [[ $built != 0 ]] || harness tests $((jobs + 1)) "$work/main" "\$(filter-out tests/mpi/%,$tests)"
