@@ -13,6 +13,8 @@
 #include "cuda/cells/stencil_load.h"
 #include "cuda/cells/wall_value.h"
 #include "cuda/reduction.h"
+#include "cuda/runtime/dependent_launch.h"
+#include "cuda/runtime/shared_value.h"
 
 /* 1024 threads are slower. */
 enum { MG_BLOCK_MAX_THREADS = 512, MG_BLOCK_MAX_CELLS = 4096 };
@@ -105,6 +107,31 @@ static __device__ __forceinline__ double mg_sum_value_of_warp(unsigned long long
   return sign * value;
 }
 
+/** Values of a stencil in shared memory. All loads are issued first, and ghosts are computed also
+ *  where no wall is: branches of a few instructions take longer, one after the other.
+ *  @param at  addresses of the neighbors, less `shift`
+ *  @param c   value of the cell */
+static __device__ __forceinline__ mg_values7_t mg_shared_values7(const mg_wall_orders_t &order,
+                                                                 const mg_places7_t &at,
+                                                                 uint32_t shift, mg_real_t c) {
+  mg_values7_t v = {c, {}, {}};
+#pragma unroll
+  for (int d = 0; d < 3; d++) {
+    v.high[d] = mg_shared_load((uint32_t)at.high[d] + shift);
+    v.low[d] = mg_shared_load((uint32_t)at.low[d] + shift);
+  }
+#pragma unroll
+  for (int d = 0; d < 3; d++) {
+    mg_real_t high = mg_ghost(MG_WALL_DIRICHLET, order.along[d], c, v.high[d]),
+              low = mg_ghost(MG_WALL_DIRICHLET, order.along[d], c, v.low[d]);
+    mg_cuda_force(high);
+    mg_cuda_force(low);
+    if (at.wall_high[d]) v.high[d] = high;
+    if (at.wall_low[d]) v.low[d] = low;
+  }
+  return v;
+}
+
 /** Two adjacent cells (i, j, k) and (i + 1, j, k), i even, of a level of at most
  *  MG_BLOCK_PAIRED_CELLS cells. If n is odd, the last pair of a row has one cell. */
 struct mg_block_pair_t {
@@ -144,11 +171,12 @@ struct mg_block_level_t {
   }
   __device__ ptrdiff_t offset(int c) const { return offset(cell(c)); }
 
-  /** The pair of this thread. */
+  /** The pair of this thread; the last one if there are fewer pairs. */
   __device__ __forceinline__ mg_block_pair_t pair(void) const {
     const mg_divisor_t half((row.n + 1) / 2);
-    const int t = (int)threadIdx.x, q = half.quotient(t), k = column.quotient(q);
-    return {k < l->p.n[2], 2 * (t - q * half.n), q - k * column.n, k};
+    const int pairs = half.n * column.n * l->p.n[2], t = min((int)threadIdx.x, pairs - 1),
+              q = half.quotient(t), k = column.quotient(q);
+    return {(int)threadIdx.x < pairs, 2 * (t - q * half.n), q - k * column.n, k};
   }
 
   /** Values of a pair; 0 where there is no cell. */
@@ -228,9 +256,10 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** Offsets of the values that a 7-point stencil reads. In periodic directions they wrap around,
-   * so ghosts are not read. Next to Neumann walls any value will do (walls.h). */
-  __device__ __forceinline__ mg_places7_t places(const int stride[3], int3 i) const {
+  /** Places of the values that a 7-point stencil reads, if the cell's is `from`. In periodic
+   *  directions they wrap around, so ghosts are not read. Next to Neumann walls any value will do
+   *  (walls.h). */
+  __device__ __forceinline__ mg_places7_t places(const int stride[3], int3 i, int from) const {
     const int at[3] = {i.x, i.y, i.z};
     mg_places7_t near = mg_places7(l, stride, i.x, i.y, i.z);
 #pragma unroll
@@ -238,6 +267,8 @@ struct mg_block_level_t {
       const int last = l->p.n[d] - 1, across = last * stride[d];
       if ((!l->p.wall[d][0] || last == 0) && at[d] == 0) near.low[d] = across;
       if ((!l->p.wall[d][1] || last == 0) && at[d] == last) near.high[d] = -across;
+      near.low[d] += from;
+      near.high[d] += from;
     }
     return near;
   }
@@ -246,7 +277,7 @@ struct mg_block_level_t {
   template <bool fv4> __device__ __forceinline__ mg_real_t apply(mg_vector_t x, int3 i) const {
     if constexpr (fv4) return mg_apply<true>(l, vec(x), i.x, i.y, i.z);
     const int stride[3] = {1, (int)l->p.jstride, (int)l->p.kstride};
-    const mg_values7_t near = mg_values7(orders(), places(stride, i), vec(x) + offset(i));
+    const mg_values7_t near = mg_values7(orders(), places(stride, i, 0), vec(x) + offset(i));
     return mg_row_apply(l, mg_row(l, i.x, i.y, i.z), near);
   }
 

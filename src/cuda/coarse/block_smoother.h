@@ -38,10 +38,10 @@ inline mg_block_steps_t mg_cuda_block_steps(const mg_step_t *step, int n,
 /** One of the two cells of a thread. */
 struct mg_block_cell_t {
   bool there;
-  int place;    /**< index in shared memory */
-  ptrdiff_t at; /**< offset in the level's vectors */
+  int at;         /**< offset in the level's vectors */
+  uint32_t place; /**< address of the value in the first half of shared memory */
   mg_row_t row;
-  mg_places7_t near; /**< offsets in shared memory */
+  mg_places7_t near; /**< addresses of the neighbors' values */
   mg_real_t f;
   mg_real_t dinv; /**< 1 / diagonal; c2 / diagonal in colored steps */
 };
@@ -55,7 +55,8 @@ template <bool colored> struct mg_block_smoother_t {
   const mg_block_level_t &level;
   const mg_block_steps_t &steps;
   mg_block_cell_t first, second; /**< cells of the colors of the first and second half sweep */
-  int now, other;                /**< halves of shared memory: current and previous iterate */
+  uint32_t now, other; /**< bytes from the first half to that of the current and of the previous
+                          iterate */
   bool odd_period; /**< neighbors across a period have the same color: a half sweep must read their
                       old values */
   mg_wall_orders_t order;
@@ -63,7 +64,8 @@ template <bool colored> struct mg_block_smoother_t {
   /** @param u  values of the pair */
   __device__ __forceinline__ mg_block_smoother_t(const mg_block_level_t &l,
                                                  const mg_block_steps_t &s, mg_real2_t u)
-      : level(l), steps(s), now(0), other(1), odd_period(false), order(l.orders()) {
+      : level(l), steps(s), now(0), other(sizeof(level.s->value[0])), odd_period(false),
+        order(l.orders()) {
     const mg_block_pair_t pair = level.pair();
     const mg_patch_t *p = &level.l->p;
     for (int d = 0; d < 3; d++)
@@ -74,24 +76,27 @@ template <bool colored> struct mg_block_smoother_t {
     __syncthreads();
   }
 
+  /* Without a cell, load another one: values that are set on some paths only stay in registers
+   * through the whole cycle, and others spill. */
   __device__ __forceinline__ void load(mg_block_cell_t *c, const mg_block_pair_t &pair, int which,
                                        mg_real_t u) {
-    const int side = level.row.n, stride[3] = {1, side, side * level.column.n};
-    const int3 i = make_int3(pair.i + which, pair.j, pair.k);
-    c->there = pair.there && i.x < side;
-    c->place = i.x + i.y * stride[1] + i.z * stride[2];
-    c->near = level.places(stride, i);
-    if (!c->there) return;
-    c->at = level.offset(i);
+    const int side = level.row.n, bytes = (int)sizeof(mg_real_t),
+              stride[3] = {bytes, bytes * side, bytes * side * level.column.n};
+    const int3 i = make_int3(min(pair.i + which, side - 1), pair.j, pair.k);
+    c->there = pair.there && pair.i + which < side;
+    c->place = mg_shared_address(level.s->value[0]) +
+               (uint32_t)(i.x * stride[0] + i.y * stride[1] + i.z * stride[2]);
+    c->near = level.places(stride, i, (int)c->place);
+    c->at = (int)level.offset(i);
     c->row = mg_row(level.l, i.x, i.y, i.z);
     c->f = level.vec(MG_F)[c->at];
     c->dinv = level.vec(MG_DINV)[c->at];
     if (colored) c->dinv *= MG_REAL(steps.c2); /* here, off the path from step to step */
-    level.s->value[now][c->place] = u;
+    if (c->there) mg_shared_store(c->place, u);
   }
 
   __device__ __forceinline__ mg_values7_t values(const mg_block_cell_t &c) const {
-    return mg_values7(order, c.near, &level.s->value[now][c.place]);
+    return mg_shared_values7(order, c.near, now, mg_shared_load(c.place + now));
   }
 
   /* With u = 0, A u is 0 exactly, so a zero guess is no special case. */
@@ -102,17 +107,16 @@ template <bool colored> struct mg_block_smoother_t {
       u = mg_relax(x.c, mg_row_apply(level.l, c.row, x), c.f, c.dinv, MG_REAL(1.0));
     }
     if (odd_period) __syncthreads();
-    if (c.there) level.s->value[now][c.place] = u;
+    if (c.there) mg_shared_store(c.place + now, u);
   }
 
   /* The next iterate replaces the previous one. */
   __device__ __forceinline__ void update(const mg_block_cell_t &c, mg_real_t c1, mg_real_t c2) {
     if (!c.there) return;
     const mg_values7_t x = values(c);
-    mg_real_t *const next = &level.s->value[other][c.place];
     const mg_real_t ax = mg_row_apply(level.l, c.row, x),
-                    previous = c1 == MG_REAL(0.0) ? x.c : *next;
-    *next = mg_update(x.c, previous, ax, c.f, c.dinv, c1, c2);
+                    previous = c1 == MG_REAL(0.0) ? x.c : mg_shared_load(c.place + other);
+    mg_shared_store(c.place + other, mg_update(x.c, previous, ax, c.f, c.dinv, c1, c2));
   }
 
   /** Perform all steps and store u; call once. */
@@ -128,13 +132,14 @@ template <bool colored> struct mg_block_smoother_t {
         const mg_step_t s = steps.step[n];
         update(first, MG_REAL(s.c1), MG_REAL(s.c2));
         update(second, MG_REAL(s.c1), MG_REAL(s.c2));
+        const uint32_t swap = now;
         now = other;
-        other = 1 - now;
+        other = swap;
       }
       __syncthreads();
     }
-    if (first.there) level.vec(MG_U)[first.at] = level.s->value[now][first.place];
-    if (second.there) level.vec(MG_U)[second.at] = level.s->value[now][second.place];
+    if (first.there) level.vec(MG_U)[first.at] = mg_shared_load(first.place + now);
+    if (second.there) level.vec(MG_U)[second.at] = mg_shared_load(second.place + now);
   }
 
   /** dst = f - A u. */

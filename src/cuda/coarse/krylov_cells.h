@@ -7,8 +7,6 @@
 #define MG_CUDA_COARSE_KRYLOV_CELLS_H
 
 #include "cuda/coarse/block_level.h"
-#include "cuda/runtime/dependent_launch.h"
-#include "cuda/runtime/shared_value.h"
 
 /** The vectors of one cell, in registers: the part of block_level.h's interface that reads no other
  *  cell. */
@@ -59,12 +57,7 @@ struct mg_thread_cell_t : mg_cell_vectors_t {
     /* Keeps it in a register; the compiler would read the index again, which takes longer. */
     lane = __shfl_sync(0xffffffff, lane, lane);
     value_at = mg_shared_address(&s->value[0][number]);
-    near = level.places(stride, at);
-#pragma unroll
-    for (int d = 0; d < 3; d++) {
-      near.low[d] += (int)value_at;
-      near.high[d] += (int)value_at;
-    }
+    near = level.places(stride, at, (int)value_at);
     factors_at = mg_shared_address(&s->factors[0][at.x * length + at.y + n * at.z]);
     row_at = mg_shared_address(&s->factors[0][min(lane % 8, n - 1) * length]);
     x[MG_DINV] = dinv;
@@ -97,18 +90,7 @@ struct mg_thread_cell_t : mg_cell_vectors_t {
   __device__ __forceinline__ void residual(mg_vector_t dst, mg_vector_t a, mg_vector_t f) {
     if (there) mg_shared_store(value_at, x[a]);
     barrier();
-    mg_values7_t v;
-    v.c = x[a];
-#pragma unroll
-    for (int d = 0; d < 3; d++) {
-      v.high[d] = mg_shared_load((uint32_t)near.high[d]);
-      v.low[d] = mg_shared_load((uint32_t)near.low[d]);
-    }
-#pragma unroll
-    for (int d = 0; d < 3; d++) {
-      v.high[d] = ghost_if(near.wall_high[d], v.c, v.high[d]);
-      v.low[d] = ghost_if(near.wall_low[d], v.c, v.low[d]);
-    }
+    const mg_values7_t v = mg_shared_values7({{order, order, order}}, near, 0, x[a]);
     const mg_real_t ax =
         mg_apply_values7(v, row.beta[0], row.beta[1], row.beta[2], 1, 1, row.a, b_h2);
     x[dst] = f < 0 ? ax : x[f] - ax;
@@ -168,12 +150,6 @@ private:
     if (testing) active = any;
     above = true;
     testing = false;
-  }
-
-  __device__ __forceinline__ mg_real_t ghost_if(bool outside, mg_real_t c, mg_real_t inner) const {
-    mg_real_t ghost = mg_ghost(MG_WALL_DIRICHLET, order, c, inner);
-    mg_cuda_force(ghost);
-    return outside ? ghost : inner;
   }
 
   __device__ __forceinline__ void store_factors(uint32_t to, mg_vector_t a, mg_vector_t b) const {
