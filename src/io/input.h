@@ -85,7 +85,7 @@ typedef struct {
 } mg_input_t;
 
 /** Settings that the files of --coefficients and --rhs imply for other options, for
- *  mg_params_parse_with. If one of the options is named alone, its file is also that of the other
+ *  mg_params_parse. If one of the options is named alone, its file is also that of the other
  *  if it has such fields. Called by one rank. */
 MG_MUST_CHECK mg_status_t mg_input_coefficients_settings(const mg_params_t *params,
                                                          mg_settings_t *settings);

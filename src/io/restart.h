@@ -16,7 +16,7 @@ typedef struct {
   mg_history_t history;     /**< solve up to the dump; mg_restart_load sets `rel` */
 } mg_restart_t;
 
-/** Settings stored in the file of params->restart, for mg_params_parse_with. Called by one rank.
+/** Settings stored in the file of params->restart, for mg_params_parse. Called by one rank.
  *  If params give no sizes, box sizes are chosen that make the file's grid on the available
  *  ranks. */
 MG_MUST_CHECK mg_status_t mg_restart_settings(const mg_params_t *params, mg_settings_t *settings);

@@ -16,8 +16,7 @@ enum {
   MG_STRIP_BYTES_AUTO = -1, /**< strip_bytes: measured later (run/strip_size.h) */
   MG_STEPS_AUTO = -1,       /**< steps_per_pass: as many as GPU and operator allow */
   MG_SMS_ASSUMED = 132,     /**< sms, where no GPU is known: of an H100 or H200 */
-  MG_HINTS_MAX = 1024,
-  MG_MAX_DEGREE = 50 /**< of the Chebyshev polynomial */
+  MG_MAX_DEGREE = 50        /**< of the Chebyshev polynomial */
 };
 
 /** All run-time parameters. Filled by mg_params_parse, constant afterwards. */
@@ -125,31 +124,25 @@ typedef struct {
   mg_status_t (*read)(const mg_params_t *params, mg_settings_t *settings);
 } mg_settings_reader_t;
 
-/** Fill params from the defaults, the --input deck and the command line, which takes precedence.
+/** Fill params from the defaults, the files that options name, the --input deck and the command
+ *  line, which takes precedence. A setting of a file applies only if no earlier file sets the
+ *  option. A different value for a binding setting is an error.
  *
  *  Not collective and without MPI: rank 0 parses, and the result is broadcast as bytes.
  *  Prints nothing.
  *  @param[in]  argc, argv  as passed to main; not modified
+ *  @param[in]  readers     of files, in order; the last entry has option NULL; NULL: none
  *  @param[out] params      complete and consistent on MG_OK
  *  @param[out] action      what to do next
  *  @param[out] message     on error: one line with the value, the limit and the remedy; at least
  *                          1024 bytes
  *  @return MG_OK, MG_ERR_USAGE (bad option or deck content), MG_ERR_IO (deck unreadable),
  *          MG_ERR_MEMORY */
-MG_MUST_CHECK mg_status_t mg_params_parse(int argc, char *const argv[], mg_params_t *params,
+MG_MUST_CHECK mg_status_t mg_params_parse(int argc, char *const argv[],
+                                          const mg_settings_reader_t *readers, mg_params_t *params,
                                           mg_action_t *action, char *message, int message_size);
 
-/** mg_params_parse that also reads settings from the files that options name.
- *
- *  A setting applies only if neither the command line, the deck nor an earlier reader sets the
- *  option. A different value for a binding setting is an error.
- *  @param[in] readers  applied in order; the last entry has option NULL; NULL: none */
-MG_MUST_CHECK mg_status_t mg_params_parse_with(int argc, char *const argv[],
-                                               const mg_settings_reader_t *readers,
-                                               mg_params_t *params, mg_action_t *action,
-                                               char *message, int message_size);
-
-/** mg_params_parse_with on rank 0; all ranks get the result, and errors are logged.
+/** mg_params_parse on rank 0; all ranks get the result, and errors are logged.
  *
  *  A launcher may start ranks with different command lines, such as a wrapper script that selects
  *  devices. Only --device-id may differ. Collective over the world.

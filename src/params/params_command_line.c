@@ -167,17 +167,12 @@ mg_status_t mg_params_read(int argc, char *const argv[], mg_params_t *params, mg
   return read_all(&parser, argc, argv, action);
 }
 
-mg_status_t mg_params_parse_with(int argc, char *const argv[], const mg_settings_reader_t *readers,
-                                 mg_params_t *params, mg_action_t *action, char *message,
-                                 int message_size) {
+mg_status_t mg_params_parse(int argc, char *const argv[], const mg_settings_reader_t *readers,
+                            mg_params_t *params, mg_action_t *action, char *message,
+                            int message_size) {
   mg_parser_t parser;
   mg_parser_init(&parser, params, message, message_size);
   MG_TRY(read_all(&parser, argc, argv, action));
   if (*action != MG_ACTION_RUN) return MG_OK;
   return mg_parser_finish(&parser, readers);
-}
-
-mg_status_t mg_params_parse(int argc, char *const argv[], mg_params_t *params, mg_action_t *action,
-                            char *message, int message_size) {
-  return mg_params_parse_with(argc, argv, NULL, params, action, message, message_size);
 }

@@ -97,8 +97,8 @@ mg_status_t mg_params_parse_on_ranks(int argc, char *const argv[],
   } first;
   if (mg_comm_is_root()) {
     char message[MESSAGE_SIZE];
-    first.status = mg_params_parse_with(argc, argv, readers, &first.parsed.params,
-                                        &first.parsed.action, message, MESSAGE_SIZE);
+    first.status = mg_params_parse(argc, argv, readers, &first.parsed.params, &first.parsed.action,
+                                   message, MESSAGE_SIZE);
     first.hash = hash_arguments(argc, argv);
     if (first.status != MG_OK && message[0]) (void)mg_error(MG_ERR_USAGE, "%s", message);
   }

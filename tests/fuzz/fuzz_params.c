@@ -56,7 +56,8 @@ static mg_status_t parse_arguments(char *text, size_t size, mg_params_t *params,
     argv[argc++] = word;
     word = text + i + 1;
   }
-  const mg_status_t status = mg_params_parse(argc, argv, params, action, message, MESSAGE_SIZE);
+  const mg_status_t status =
+      mg_params_parse(argc, argv, NULL, params, action, message, MESSAGE_SIZE);
   check_message(status);
   return status;
 }

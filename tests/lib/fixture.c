@@ -162,7 +162,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   static mg_plan_t plan;
   mg_action_t action;
   mg_hierarchy_t *h = NULL;
-  mg_status_t status = mg_params_parse(argc, argv, &params, &action, message, sizeof message);
+  mg_status_t status = mg_params_parse(argc, argv, NULL, &params, &action, message, sizeof message);
   static mg_input_t input;
   params.alpha_varies = alpha_varies;
   if (walls) set_walls(&params, walls);

@@ -18,7 +18,7 @@ static inline mg_status_t parse(const char *line) {
   snprintf(text, sizeof text, "%s", line);
   for (char *word = strtok(text, " "); word && argc < MAX_ARGUMENTS; word = strtok(NULL, " "))
     argv[argc++] = word;
-  return mg_params_parse(argc, argv, &params, &action, message, (int)sizeof message);
+  return mg_params_parse(argc, argv, NULL, &params, &action, message, (int)sizeof message);
 }
 
 static inline void expect_ok(const char *line) {

@@ -289,9 +289,9 @@ static void test_bad_values(void) {
   expect_usage("--quiet=maybe 7 8", "expected yes or no");
   expect_usage("--help=me 7 8", "takes no value");
   char *argv[] = {"hpgmg-fv", "--smooths= 3", "7", "8\n", NULL};
-  CHECK_INT(mg_params_parse(4, argv, &params, &action, message, 1024), MG_ERR_USAGE);
+  CHECK_INT(mg_params_parse(4, argv, NULL, &params, &action, message, 1024), MG_ERR_USAGE);
   argv[1] = "--json=a\nb";
-  CHECK_INT(mg_params_parse(4, argv, &params, &action, message, 1024), MG_ERR_USAGE);
+  CHECK_INT(mg_params_parse(4, argv, NULL, &params, &action, message, 1024), MG_ERR_USAGE);
   CHECK_CONTAINS(message, "--json=a?b: contains a control character");
 }
 
@@ -300,10 +300,10 @@ static void test_path_length(void) {
   char *argv[] = {"hpgmg-fv", option, "7", "8", NULL};
   memcpy(option, "--json=", 7);
   memset(option + 7, 'x', MG_PATH_MAX - 1);
-  CHECK_INT(mg_params_parse(4, argv, &params, &action, message, 1024), MG_OK);
+  CHECK_INT(mg_params_parse(4, argv, NULL, &params, &action, message, 1024), MG_OK);
   CHECK_INT(strlen(params.json), MG_PATH_MAX - 1);
   option[7 + MG_PATH_MAX - 1] = 'x';
-  CHECK_INT(mg_params_parse(4, argv, &params, &action, message, 1024), MG_ERR_USAGE);
+  CHECK_INT(mg_params_parse(4, argv, NULL, &params, &action, message, 1024), MG_ERR_USAGE);
   CHECK_CONTAINS(message, "too long");
 }
 

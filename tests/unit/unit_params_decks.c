@@ -210,7 +210,7 @@ static void test_round_trip(void) {
 /* Values that deck syntax would alter are written as comments, so they are not lost. */
 static void test_values_unfit_for_decks(void) {
   char *argv[] = {"hpgmg-fv", "--csv=a ;b", "7", "8", NULL};
-  CHECK_INT(mg_params_parse(4, argv, &params, &action, message, 1024), MG_OK);
+  CHECK_INT(mg_params_parse(4, argv, NULL, &params, &action, message, 1024), MG_OK);
   char *deck = print_deck(&params);
   CHECK_CONTAINS(deck, "\n# csv = a ;b\n");
   CHECK_INT(parse_deck(deck), MG_OK);

@@ -121,7 +121,7 @@ static mg_status_t parse(mg_params_t *params) {
   write_file();
   snprintf(option, sizeof option, "--restart=%s", path);
   const mg_settings_reader_t readers[] = {{"restart", mg_restart_settings}, {NULL, NULL}};
-  return mg_params_parse_with(2, argv, readers, params, &action, message, (int)sizeof message);
+  return mg_params_parse(2, argv, readers, params, &action, message, (int)sizeof message);
 }
 
 static void check_spoiled(const char *name, spoil_t how, double value) {
