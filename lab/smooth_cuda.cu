@@ -13,7 +13,6 @@
 #include "lab/count_cuda.h"
 #include "lab/smooth_cuda.h"
 extern "C" {
-#include "cuda/runtime/device.h"
 #include "lab/roofline.h"
 }
 
@@ -142,11 +141,12 @@ mg_status_t tables(lab_t *lab, smooth_data_t *d) {
 mg_status_t variants(lab_t *lab) {
   smooth_data_t d = {};
   int device;
+  mg_device_facts_t facts;
   MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_TRY(mg_cuda_open(device));
+  MG_TRY(mg_cuda_device.open(device, &facts));
   mg_status_t status = d.make(smooth_cells(lab->bytes));
   if (status == MG_OK) status = tables(lab, &d);
-  mg_cuda_close();
+  mg_cuda_device.close();
   return status;
 }
 } // namespace

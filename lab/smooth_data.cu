@@ -1,8 +1,5 @@
 /* Data and expected results of the CUDA smooth ladder. */
 #include "lab/smooth_cuda.h"
-extern "C" {
-#include "cuda/runtime/device.h"
-}
 
 namespace {
 enum { PAD = 128 / sizeof(double) }; /* before the first cell of a row */

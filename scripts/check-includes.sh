@@ -35,9 +35,6 @@ reserved='
 
 # The core ("The core" in docs/architecture.md) includes these other files, and has at most this many lines.
 core_may='
-  src/cuda/simple.cu                 : src/cuda/runtime/peer_link.h
-  src/device/device_select.c         : src/cuda/runtime/device.h
-  src/transport/transport_buffered.c : src/cuda/runtime/nccl_link.h
   src/run/benchmark.h                : src/run/energy.h
   src/io/report/report.h             : src/io/dump.h src/io/input.h src/run/placement.h
   src/run/benchmark.c                : src/run/rounding.h src/solver/graph.h
@@ -175,6 +172,13 @@ calls=$(find src/cuda -type f ! -path 'src/cuda/runtime/*' -exec grep -nE '\<cud
 if [[ -n $calls ]]; then
   complain "call a function of src/cuda/runtime/ instead:
 $calls"
+fi
+
+# The rest of src/ sees the CUDA backend's tables only.
+uses=$(find src -type f ! -path 'src/cuda/*' -exec grep -nE '\<mg_cuda_|\<MG_CUDA_|"cuda/' {} + || true)
+if [[ -n $uses ]]; then
+  complain "call an entry of the backend's table (src/backend/) instead:
+$uses"
 fi
 
 circles=$(tsort <<<"$edges" 2>&1 >/dev/null) || complain "modules that include each other:

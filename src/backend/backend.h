@@ -7,7 +7,7 @@
 #ifndef MG_BACKEND_H
 #define MG_BACKEND_H
 
-#include "base/status.h"
+#include "backend/device.h"
 #include "base/sum.h"
 #include "formulas/arrays.h"
 #include "formulas/smoother.h"
@@ -299,38 +299,6 @@ typedef struct {
   mg_status_t (*select)(int *device);
 } mg_backend_arrays_t;
 
-enum { MG_PEER_HANDLE_BYTES = 64 };
-
-/** Words of 8 bytes that differ from those sent. */
-typedef struct {
-  int64_t n;
-  int64_t first;            /**< number of the first one */
-  uint64_t found, expected; /**< its values */
-} mg_word_errors_t;
-
-/** Stores of one device into the memory of another device of the same host, as the peer transport
- *  sends messages: to test and time a link. The processes of both devices call the entries. */
-typedef struct {
-  /** Allocate zeroed memory that other processes can open by its handle, and wait for it. If they
-   *  cannot, the handle is all zeros.
-   *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-  mg_status_t (*alloc)(size_t bytes, void **memory, unsigned char handle[MG_PEER_HANDLE_BYTES]);
-  void (*release)(void *memory);
-  /** Open the memory of another process on the device with this UUID.
-   *  @return NULL, or why it cannot be opened: static text */
-  const char *(*open)(const unsigned char uuid[16],
-                      const unsigned char handle[MG_PEER_HANDLE_BYTES], void **memory);
-  void (*close)(void *memory);
-  /** Store a test pattern into opened memory.
-   *  @param[in] bytes    a multiple of 16
-   *  @param[in] pattern  patterns with different numbers differ in almost all words */
-  mg_status_t (*store)(void *memory, size_t bytes, uint64_t pattern);
-  /** Compare memory of this process with the pattern, after the process that stored it has waited.
-   *  Waits. */
-  mg_status_t (*check)(const void *memory, size_t bytes, uint64_t pattern,
-                       mg_word_errors_t *errors);
-} mg_backend_peer_t;
-
 typedef struct mg_backend {
   const char *name;
   int value_bytes; /**< sizeof(mg_real_t) of the levels that the table works on: 8 or 4 */
@@ -428,9 +396,11 @@ typedef struct mg_backend {
   mg_backend_coarse_t coarse;
   mg_backend_profile_t profile;
   mg_backend_graph_t graph;
-  mg_backend_mixed_t mixed;   /**< only in tables for double */
-  mg_backend_arrays_t arrays; /**< in all tables for double */
-  mg_backend_peer_t peer;     /**< only in tables for double */
+  mg_backend_mixed_t mixed;          /**< only in tables for double */
+  mg_backend_arrays_t arrays;        /**< in all tables for double */
+  const mg_backend_peer_t *peer;     /**< only in tables for double */
+  const mg_backend_device_t *device; /**< in all tables of GPUs */
+  const struct mg_backend_p2p *p2p;  /**< backend/p2p.h */
 } mg_backend_t;
 
 /** The CPU: OpenMP over planes and rows, SIMD along i. The same for float cells. */

@@ -331,8 +331,14 @@ mg_status_t mg_cuda_float_fv4_open(void);
 mg_status_t mg_cuda_resident_open(void);
 void mg_cuda_resident_close(void);
 void mg_float_cuboids_close(void);
+/** Whether the open device supports fused sweeps (fused/sweeps.cu). */
+mg_status_t mg_cuda_has_fused(bool *has);
 
 /* Groups that both CUDA backends have. */
+extern const mg_backend_device_t mg_cuda_device;
+extern const mg_backend_peer_t mg_cuda_peer;
+extern const mg_backend_nccl_t mg_cuda_nccl;
+extern const mg_backend_p2p mg_cuda_p2p;
 constexpr mg_backend_queue_t mg_cuda_queue = {
     .wait = mg_cuda_finish,
     .event_record = mg_cuda_event_record,

@@ -37,7 +37,7 @@
 /* tables */
 #define mg_backend_cuda        mg_backend_cuda_float
 #define mg_backend_cuda_simple mg_backend_cuda_simple_float
-#define mg_cuda_p2p_table      mg_cuda_p2p_table_float
+#define mg_cuda_p2p            mg_cuda_p2p_float
 #endif
 
 #endif

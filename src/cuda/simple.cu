@@ -11,7 +11,6 @@
  * steps/copy.cu, steps/problem.cu, steps/setup.cu. So are transfers that have no tuned form:
  * steps/restrict.cu, and steps/interpolate.cu between levels of any sizes. */
 #include "cuda/reduction.h"
-#include "cuda/runtime/peer_link.h"
 #include "wings.h"
 
 static const dim3 block_shape(32, 8, 1);
@@ -295,6 +294,7 @@ extern "C" const mg_backend_t mg_backend_cuda_simple = {
                           .raise = mg_cuda_raise,
                           .residual = mg_cuda_residual_lower}, )
         .arrays = mg_cuda_arrays,
-    .peer = mg_cuda_peer,
+    .peer = &mg_cuda_peer,
 #endif
-};
+    .device = &mg_cuda_device,
+    MG_IF_EXCHANGE(.p2p = &mg_cuda_p2p)};

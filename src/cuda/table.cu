@@ -1,6 +1,5 @@
 /* The table of the tuned CUDA backend. */
 #include "cuda/reduction.h"
-#include "cuda/runtime/peer_link.h"
 #include "wings.h"
 
 extern "C" const mg_backend_t mg_backend_cuda = {
@@ -72,6 +71,7 @@ extern "C" const mg_backend_t mg_backend_cuda = {
                           .guess_correct = mg_cuda_guess_correct,
                           .guess_correct_residual = mg_cuda_guess_correct_residual}, )
         .arrays = mg_cuda_arrays,
-    .peer = mg_cuda_peer,
+    .peer = &mg_cuda_peer,
 #endif
-};
+    .device = &mg_cuda_device,
+    MG_IF_EXCHANGE(.p2p = &mg_cuda_p2p)};

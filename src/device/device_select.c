@@ -1,29 +1,32 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#include "backend/backend.h"
 #include "base/alloc.h"
 #include "base/log.h"
 #include "comm/comm.h"
 #include "device/device_select.h"
 #include "formulas/smoother_steps.h"
-#include "wings.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef HAVE_CUDA
-#include "cuda/runtime/device.h"
-#endif
 
 enum { WHY = 256 };
 
+/* NULL in a build without CUDA, where only functions that test it run: CPUs are no devices. */
+static const mg_backend_device_t *gpus(void) {
+#ifdef HAVE_CUDA
+  return mg_backend_cuda.device;
+#else
+  return mg_backend_cpu.device;
+#endif
+}
+
 /* Number of devices visible to this process; if zero, `why` receives the reason. */
 static int count_devices(char why[WHY]) {
-#ifdef HAVE_CUDA
-  return mg_cuda_devices(why, WHY);
-#else
+  if (gpus()) return gpus()->count(why, WHY);
   snprintf(why, WHY, "built without CUDA");
   return 0;
-#endif
 }
 
 int mg_device_count(void) {
@@ -47,10 +50,10 @@ static mg_status_t check_device_id(const mg_params_t *params, int n) {
   return first < size ? MG_ERR_UNAVAILABLE : MG_OK;
 }
 
-static char device_text[256] = "none";
+static mg_device_facts_t facts = {.text = "none"}; /* of this rank's device */
 
 const char *mg_device_text(void) {
-  return device_text;
+  return facts.text;
 }
 
 /* Number of this rank's device. */
@@ -64,26 +67,16 @@ static mg_status_t device_number(const mg_params_t *params, int n, int *number) 
 /* Collective: find the first rank that cannot use its device, and its reason. */
 static mg_status_t find_unusable(const mg_params_t *params, int n, char why[WHY], int *first) {
   int number = 0;
-  bool usable = true;
   memset(why, 0, WHY);
   MG_TRY(mg_comm_agree(device_number(params, n, &number)));
-#ifdef HAVE_CUDA
-  usable = mg_cuda_usable(number, why, WHY);
-#endif
+  const bool usable = gpus()->usable(number, why, WHY);
   return mg_comm_first_text(mg_comm_world(), !usable, why, WHY, first);
 }
 
 static mg_status_t open_device(const mg_params_t *params, int n) {
-#ifdef HAVE_CUDA
   int number;
   MG_TRY(device_number(params, n, &number));
-  MG_TRY(mg_cuda_open(number));
-  return mg_cuda_describe(device_text, sizeof device_text);
-#else
-  (void)params;
-  (void)n;
-  return MG_OK;
-#endif
+  return gpus()->open(number, &facts);
 }
 
 static int compare_locations(const void *left, const void *right) {
@@ -114,13 +107,9 @@ mg_status_t mg_device_locations(mg_device_location_t **locations) {
   memset(&mine, 0, sizeof mine);
   MG_TRY(mg_comm_host_number(&host));
   mine.host = host;
-  mg_status_t status = MG_OK;
-#ifdef HAVE_CUDA
-  status = mg_cuda_identity(mine.uuid);
-#endif
+  memcpy(mine.uuid, facts.uuid, sizeof mine.uuid);
   mg_device_location_t **sorted = NULL;
-  *locations = NULL;
-  if (status == MG_OK) status = mg_new(locations, n, "device locations of all ranks");
+  mg_status_t status = mg_new(locations, n, "device locations of all ranks");
   if (status == MG_OK) status = mg_new(&sorted, n, "device locations of all ranks");
   status = mg_comm_agree(status);
   if (status == MG_OK) status = mg_comm_gather(world, &mine, sizeof mine, *locations);
@@ -132,14 +121,9 @@ mg_status_t mg_device_locations(mg_device_location_t **locations) {
   return status;
 }
 
-mg_status_t mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]) {
+void mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]) {
   memset(uuid, 0, 16);
-#ifdef HAVE_CUDA
-  if (mg_params_uses_gpu(params)) return mg_cuda_identity(uuid);
-#else
-  (void)params;
-#endif
-  return MG_OK;
+  if (mg_params_uses_gpu(params)) memcpy(uuid, facts.uuid, 16);
 }
 
 static mg_status_t note_sharers(void) {
@@ -148,9 +132,7 @@ static mg_status_t note_sharers(void) {
   MG_TRY(mg_device_locations(&locations));
   for (int r = 0; r < mg_comm_size(mg_comm_world()); r++)
     if (locations[r].sharers > max_sharers) max_sharers = locations[r].sharers;
-#ifdef HAVE_CUDA
-  mg_cuda_set_shared(locations[mg_comm_rank(mg_comm_world())].sharers > 1);
-#endif
+  gpus()->set_shared(locations[mg_comm_rank(mg_comm_world())].sharers > 1);
   free(locations);
   if (max_sharers > 1)
     mg_warning("%d ranks share a CUDA device; one rank per device is faster", max_sharers);
@@ -159,12 +141,9 @@ static mg_status_t note_sharers(void) {
 
 /* Find the number of SMs that resident smooths can use on the GPU of any rank. */
 static mg_status_t find_sms(const mg_params_t *params, int n, int *sms) {
-  double fewest = 0.0;
   int number = 0;
   MG_TRY(mg_comm_agree(device_number(params, n, &number)));
-#ifdef HAVE_CUDA
-  fewest = mg_cuda_usable_sms(number);
-#endif
+  double fewest = gpus()->usable_sms(number);
   MG_TRY(mg_comm_min(mg_comm_world(), &fewest, 1));
   *sms = (int)fewest;
   return MG_OK;
@@ -201,14 +180,10 @@ mg_status_t mg_device_resolve(mg_params_t *params) {
 
 /* Levels reserve memory for fused sweeps only if the devices of all ranks support them. */
 static mg_status_t limit_steps_per_pass(mg_params_t *params) {
-#ifdef HAVE_CUDA
-  bool has = false;
-  MG_IF_FUSED(MG_TRY(mg_comm_agree(mg_cuda_has_fused(&has))));
-  double lacking = !has;
+  double lacking = !facts.can_fuse;
   MG_TRY(mg_comm_max(mg_comm_world(), &lacking, 1));
   if (lacking > 0.0)
     limit_steps(params, 1, "as fusing requires sm_90 or sm_100 on all GPUs and CUDA 12 or newer");
-#endif
   limit_steps_to_operator(params);
   return MG_OK;
 }
@@ -217,19 +192,13 @@ static mg_status_t limit_steps_per_pass(mg_params_t *params) {
  * error. */
 static mg_status_t check_memory(const mg_params_t *params) {
   if (params->memory != MG_MEMORY_UNIFIED) return MG_OK;
-#ifdef HAVE_CUDA
   const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
-  bool has = false;
-  MG_TRY(mg_comm_agree(mg_cuda_has_managed(&has)));
   int first;
-  MG_TRY(mg_comm_first(mg_comm_world(), !has, &first));
+  MG_TRY(mg_comm_first(mg_comm_world(), !facts.has_managed, &first));
   if (first == rank)
     return mg_error(MG_ERR_UNAVAILABLE, "--memory=unified: this device lacks concurrent managed "
                                         "access; use --memory=device");
   return first < size ? MG_ERR_UNAVAILABLE : MG_OK;
-#else
-  return MG_OK;
-#endif
 }
 
 /* Not all ranks have a device. If one was requested by name, this is an error, which one rank
@@ -245,11 +214,9 @@ static mg_status_t continue_without_device(mg_params_t *params, bool named, int 
                     mg_device_name(params->device), why);
   }
   params->device = MG_DEVICE_CPU;
-  snprintf(device_text, sizeof device_text, "none: %.*s", WHY - 32, why);
-#ifdef HAVE_CUDA
-  if (mg_comm_size(mg_comm_world()) > 1)
-    snprintf(device_text, sizeof device_text, "none: %.*s (rank %d)", WHY - 32, why, first);
-#endif
+  snprintf(facts.text, sizeof facts.text, "none: %.*s", WHY - 32, why);
+  if (gpus() && mg_comm_size(mg_comm_world()) > 1)
+    mg_append(facts.text, sizeof facts.text, " (rank %d)", first);
   return MG_OK;
 }
 
@@ -269,15 +236,13 @@ static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
 
 mg_status_t mg_device_choose(mg_params_t *params) {
   const bool named = mg_params_uses_gpu(params);
-  snprintf(device_text, sizeof device_text, "none: --device=%s", mg_device_name(params->device));
+  snprintf(facts.text, sizeof facts.text, "none: --device=%s", mg_device_name(params->device));
   if (params->device != MG_DEVICE_AUTO && !named) return MG_OK;
-#ifndef HAVE_CUDA
-  if (named)
+  if (!gpus() && named)
     return mg_root_error(
         MG_ERR_UNAVAILABLE,
         "--device=%s: built without CUDA; configure --with-cuda, or use --device=cpu",
         mg_device_name(params->device));
-#endif
   char why[WHY] = "";
   int first;
   const int here = count_devices(why);
@@ -290,21 +255,15 @@ mg_status_t mg_device_choose(mg_params_t *params) {
 }
 
 mg_status_t mg_device_room(int64_t *bytes) {
-  *bytes = INT64_MAX;
-#ifdef HAVE_CUDA
   mg_device_location_t *locations;
   MG_TRY(mg_device_locations(&locations));
   const int sharers = locations[mg_comm_rank(mg_comm_world())].sharers;
   free(locations);
-  MG_TRY(mg_comm_agree(mg_cuda_available(sharers, bytes)));
+  MG_TRY(mg_comm_agree(gpus()->available(sharers, bytes)));
   /* No rank may allocate before all ranks have read the free memory. */
-  MG_TRY(mg_comm_barrier(mg_comm_world()));
-#endif
-  return MG_OK;
+  return mg_comm_barrier(mg_comm_world());
 }
 
 void mg_device_close(void) {
-#ifdef HAVE_CUDA
-  mg_cuda_close();
-#endif
+  if (gpus()) gpus()->close();
 }

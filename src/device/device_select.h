@@ -20,9 +20,8 @@ typedef struct {
 MG_MUST_CHECK mg_status_t mg_device_locations(mg_device_location_t **locations);
 
 /** UUID of this rank's device, the same in all processes; zero if the run uses no GPU.
- *  @pre    mg_device_choose has set params->device
- *  @return MG_OK, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]);
+ *  @pre  mg_device_choose has set params->device */
+void mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]);
 
 /** Resolve --device=auto for a run that is only planned: as mg_device_choose, but opens no
  *  device. A device requested by name need not exist; without one, params->sms stays what it is.
@@ -47,6 +46,7 @@ const char *mg_device_text(void);
 
 /** Bytes that this rank may allocate on its device: the free memory, divided evenly among the
  *  ranks that share it. Collective over the world; call before any allocation.
+ *  @pre    a device is open
  *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_device_room(int64_t *bytes);
 

@@ -125,8 +125,8 @@ static mg_status_t exchange_states(links_t *l) {
 
 static mg_status_t create_window(void *data) {
   links_t *l = data;
-  MG_TRY(mg_device_uuid(l->params, l->mine.uuid));
-  return l->backend->peer.alloc(WINDOW_BYTES, &l->window, l->mine.handle);
+  mg_device_uuid(l->params, l->mine.uuid);
+  return l->backend->peer->alloc(WINDOW_BYTES, &l->window, l->mine.handle);
 }
 
 static bool can_open(const neighbor_t *n) {
@@ -141,7 +141,7 @@ static const char *open_next(links_t *l) {
   if (strcmp(l->mine.host, l->next.host) != 0) return "on another host";
   if (!can_open(&l->next)) return "memory of the GPU cannot be opened (CUDA IPC)";
   if (memcmp(l->mine.uuid, l->next.uuid, sizeof l->mine.uuid) == 0) return "the same GPU";
-  return l->backend->peer.open(l->next.uuid, l->next.handle, &l->remote);
+  return l->backend->peer->open(l->next.uuid, l->next.handle, &l->remote);
 }
 
 static uint64_t pattern_of(int rank, int repeat) {
@@ -153,7 +153,7 @@ static mg_status_t store(void *data) {
   const uint64_t pattern = pattern_of(mg_comm_rank(mg_comm_world()), l->repeat);
   const double start = mg_now();
   for (int s = 0; s < STORES; s++)
-    MG_TRY(l->backend->peer.store(l->remote, WINDOW_BYTES, pattern));
+    MG_TRY(l->backend->peer->store(l->remote, WINDOW_BYTES, pattern));
   if (l->backend->queue.wait) MG_TRY(l->backend->queue.wait());
   l->mine.seconds = mg_now() - start;
   l->mine.has_stored = true;
@@ -164,7 +164,7 @@ static mg_status_t check_window(void *data) {
   links_t *l = data;
   mg_word_errors_t errors;
   const uint64_t pattern = pattern_of(previous_rank(), l->repeat);
-  MG_TRY(l->backend->peer.check(l->window, WINDOW_BYTES, pattern, &errors));
+  MG_TRY(l->backend->peer->check(l->window, WINDOW_BYTES, pattern, &errors));
   add_arrivals(&l->device->stores, WINDOW_WORDS, &errors);
   return MG_OK;
 }
@@ -208,8 +208,8 @@ static mg_status_t run_repeats(links_t *l) {
 
 /* Memory that other ranks may still use is not freed. */
 static mg_status_t measure_stores(links_t *l) {
-  const mg_backend_peer_t *const peer = &l->backend->peer;
-  if (!peer->alloc) return MG_OK;
+  const mg_backend_peer_t *const peer = l->backend->peer;
+  if (!peer) return MG_OK;
   snprintf(l->mine.host, sizeof l->mine.host, "%s", l->device->host);
   mg_health_try(l->device, create_window, l);
   MG_TRY(exchange_states(l));

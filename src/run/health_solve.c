@@ -86,7 +86,7 @@ static mg_counters_t nvml; /* of this rank's GPU: at most one counter */
 mg_status_t mg_health_identify(const mg_params_t *params, mg_health_device_t *device) {
   static const unsigned char no_gpu[16];
   unsigned char uuid[16];
-  MG_TRY(mg_device_uuid(params, uuid));
+  mg_device_uuid(params, uuid);
   const bool has_gpu = memcmp(uuid, no_gpu, sizeof uuid) != 0;
   const int threads = mg_machine_threads();
   if (mg_params_uses_gpu(params))

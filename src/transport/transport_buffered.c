@@ -1,14 +1,8 @@
 /* Channels that pack into a buffer of this rank and pass it to MPI in host memory, to MPI in device
  * memory if it accepts that, or to NCCL. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
 #include "base/alloc.h"
 #include "transport/transport_impl.h"
 #include <stdlib.h>
-#ifdef HAVE_NCCL
-#include "cuda/runtime/nccl_link.h"
-#endif
 
 typedef struct {
   mg_channel_t channel;
@@ -99,33 +93,18 @@ static mg_status_t mpi_post(mg_channel_t *channel) {
   return mg_messages_send(s->requests, s->send, s->n_send, s->outgoing, s->src->value_bytes);
 }
 
-static mg_status_t mpi_unpack(mg_channel_t *channel, mg_vector_t dst) {
+static mg_status_t buffered_unpack(mg_channel_t *channel, mg_vector_t dst) {
   buffered_t *s = (buffered_t *)channel;
-  MG_TRY(mg_requests_wait(s->requests));
+  if (!s->nccl) MG_TRY(mg_requests_wait(s->requests));
   return s->unpack ? s->dst->copy(s->unpack, dst, dst) : MG_OK;
 }
 
-#ifdef HAVE_NCCL
 static mg_status_t nccl_start(mg_channel_t *channel, mg_vector_t src, mg_vector_t dst) {
   buffered_t *s = (buffered_t *)channel;
   MG_TRY(buffered_start(channel, src, dst));
-  MG_TRY(mg_cuda_nccl_begin());
-  for (int m = 0; m < s->n_receive; m++)
-    MG_TRY(mg_cuda_nccl_receive(s->nccl, (int)s->receive[m].rank,
-                                s->incoming + s->receive[m].offset * s->src->value_bytes,
-                                s->receive[m].count * s->src->value_bytes));
-  for (int m = 0; m < s->n_send; m++)
-    MG_TRY(mg_cuda_nccl_send(s->nccl, (int)s->send[m].rank,
-                             s->outgoing + s->send[m].offset * s->src->value_bytes,
-                             s->send[m].count * s->src->value_bytes));
-  return mg_cuda_nccl_end(s->nccl);
+  return s->src->device->nccl->exchange(s->nccl, s->receive, s->n_receive, s->incoming, s->send,
+                                        s->n_send, s->outgoing, s->src->value_bytes);
 }
-
-static mg_status_t nccl_unpack(mg_channel_t *channel, mg_vector_t dst) {
-  buffered_t *s = (buffered_t *)channel;
-  return s->unpack ? s->dst->copy(s->unpack, dst, dst) : MG_OK;
-}
-#endif
 
 static mg_status_t copy_messages(const mg_message_t *from, int n, mg_message_t **to) {
   MG_TRY(mg_new(to, n, "message lists"));
@@ -154,17 +133,15 @@ mg_status_t mg_channel_buffered(mg_transport_t transport, const mg_channel_job_t
   buffered_t *s;
   *out = NULL;
   MG_TRY(mg_new(&s, 1, "message channels"));
-  s->channel =
-      (mg_channel_t){.start = buffered_start, .post = mpi_post, .unpack = mpi_unpack, .bytes = 0};
-  s->channel.destroy = buffered_destroy;
-#ifdef HAVE_NCCL
+  s->channel = (mg_channel_t){.start = buffered_start,
+                              .post = mpi_post,
+                              .unpack = buffered_unpack,
+                              .destroy = buffered_destroy};
   if (transport == MG_TRANSPORT_NCCL) {
     s->nccl = mg_transports_nccl(job->transports);
     s->channel.start = nccl_start;
     s->channel.post = NULL;
-    s->channel.unpack = nccl_unpack;
   }
-#endif
   s->src = job->src;
   s->dst = job->dst;
   s->space = transport == MG_TRANSPORT_HOST ? MG_SPACE_SHARED : MG_SPACE_LEVEL;

@@ -11,9 +11,6 @@
 #include "wings.h"
 #include <stdlib.h>
 #include <string.h>
-#ifdef HAVE_NCCL
-#include "cuda/runtime/nccl_link.h"
-#endif
 
 /* Message size with which auto compares transports, in doubles: 64 KiB, a face of 90^2 cells. */
 enum { PROBE_DOUBLES = 8192, PROBE_TIMES = 10 };
@@ -57,9 +54,12 @@ static int world_rank(void) {
   return mg_comm_rank(mg_comm_world());
 }
 
-static void close_nccl(mg_transports_t *transports) {
-#ifdef HAVE_NCCL
-  mg_cuda_nccl_close(transports->nccl);
+/* @param[in] alone  some ranks have no communicator */
+static void close_nccl(mg_transports_t *transports, bool alone) {
+#ifdef HAVE_CUDA
+  if (transports->nccl) mg_backend_cuda.device->nccl->close(transports->nccl, alone);
+#else
+  (void)alone;
 #endif
   transports->nccl = NULL;
 }
@@ -69,7 +69,7 @@ void mg_transports_free(mg_transports_t *transports) {
 #ifdef HAVE_CUDA
   MG_IF_EXCHANGE(mg_windows_free(transports->windows));
 #endif
-  close_nccl(transports);
+  close_nccl(transports, false);
   free(transports->to);
   free(transports);
 }
@@ -120,37 +120,35 @@ static bool lost_stores(const mg_transports_t *transports) {
 static mg_status_t open_windows(mg_transports_t *transports, const ranks_t *ranks, bool insist,
                                 bool *reached) {
   const int n = world_size(), me = world_rank();
-  mg_pair_t *pair;
+  bool *try_peer;
   (void)transports;
   (void)reached;
-  mg_status_t status = mg_comm_agree(mg_new(&pair, n, "pairs of ranks"));
-  for (int r = 0; r < n && status == MG_OK; r++) {
-    pair[r].try_peer = r != me && ranks->at[r].host == ranks->at[me].host &&
-                       (insist || (has_own_device(ranks, r) && has_own_device(ranks, me)));
-    pair[r].uuid = ranks->at[r].uuid;
-  }
+  mg_status_t status = mg_comm_agree(mg_new(&try_peer, n, "pairs of ranks"));
+  for (int r = 0; r < n && status == MG_OK; r++)
+    try_peer[r] = r != me && ranks->at[r].host == ranks->at[me].host &&
+                  (insist || (has_own_device(ranks, r) && has_own_device(ranks, me)));
   MG_IF_EXCHANGE(if (status == MG_OK) status =
-                     mg_windows_create(pair, ranks->at[me].sharers, reached, &transports->windows));
-  free(pair);
+                     mg_windows_create(try_peer, &ranks->at[me], reached, &transports->windows));
+  free(try_peer);
   return status;
 }
 
-#ifdef HAVE_NCCL
 /* Start NCCL. `code` is the worst NCCL error of all ranks, or 0 if all succeeded. */
 static mg_status_t start_nccl(mg_transports_t *transports, int *code) {
-  unsigned char id[MG_CUDA_NCCL_ID_BYTES] = {0};
+  const mg_backend_nccl_t *nccl = mg_backend_cuda.device->nccl;
+  unsigned char id[MG_NCCL_ID_BYTES] = {0};
   char failure[256];
   mg_comm_t *world = mg_comm_world();
-  double worst = mg_comm_is_root() ? mg_cuda_nccl_create_id(id) : 0;
+  double worst = mg_comm_is_root() ? nccl->create_id(id) : 0;
   MG_TRY(mg_comm_max(world, &worst, 1));
   *code = (int)worst;
   if (*code != 0) return MG_OK;
   MG_TRY(mg_comm_broadcast(world, id, sizeof id));
-  const int mine = mg_cuda_nccl_open(id, world_size(), world_rank(), &transports->nccl);
+  const int mine = nccl->open(id, world_size(), world_rank(), &transports->nccl);
   snprintf(failure, sizeof failure,
            "NCCL failed to start (%s), and other ranks still wait after %d s; set NCCL_DEBUG=INFO "
            "for details, or use --transport=host",
-           mg_cuda_nccl_text(mine), NCCL_LIMIT_S);
+           nccl->text(mine), NCCL_LIMIT_S);
   /* A general failure occurs on all ranks. A rank that fails midway closes its sockets, which the
    * others usually detect. A rank that fails before opening sockets may go undetected: NCCL has no
    * timeout, so only the failed rank can end the job. */
@@ -160,31 +158,16 @@ static mg_status_t start_nccl(mg_transports_t *transports, int *code) {
   *code = (int)worst;
   return MG_OK;
 }
-#endif
 
 /* `why` is the reason for not starting, the same on all ranks; NULL on success. */
 static mg_status_t open_nccl(mg_transports_t *transports, const char **why) {
-  *why = NULL;
-#ifdef HAVE_NCCL
   int code;
+  *why = NULL;
   MG_TRY(start_nccl(transports, &code));
   if (code == 0) return MG_OK;
-  mg_cuda_nccl_abandon(transports->nccl);
-  transports->nccl = NULL;
-  *why = mg_cuda_nccl_text(code);
+  close_nccl(transports, true);
+  *why = mg_backend_cuda.device->nccl->text(code);
   return MG_OK;
-#else
-  (void)transports;
-  return MG_ERR_INTERNAL;
-#endif
-}
-
-static bool has_nccl(void) {
-#ifdef HAVE_NCCL
-  return true;
-#else
-  return false;
-#endif
 }
 
 static mg_status_t measure(mg_transport_t transport, mg_transports_t *transports, double *seconds) {
@@ -262,7 +245,8 @@ static mg_status_t survey(mg_transports_t *transports, const ranks_t *ranks, con
   s->lost = any[1] > 0.0;
   if (s->lost) mg_warning("no peer stores between some GPUs: " LOST_STORES);
   /* NCCL is slow to start, so try it only if some pair has no peer stores. */
-  s->works[MG_TRANSPORT_NCCL] = has_nccl() && ranks->none_share && !s->peer_everywhere;
+  s->works[MG_TRANSPORT_NCCL] =
+      mg_backend_cuda.device->nccl && ranks->none_share && !s->peer_everywhere;
   if (s->works[MG_TRANSPORT_NCCL]) MG_TRY(open_nccl(transports, &s->nccl_failed));
   if (s->nccl_failed) {
     s->works[MG_TRANSPORT_NCCL] = false;
@@ -299,7 +283,7 @@ static mg_status_t use_fastest(mg_transports_t *transports, const ranks_t *ranks
   for (int t = MG_TRANSPORT_NCCL; t < MG_N_TRANSPORTS; t++)
     if (s.works[t] && s.seconds[t] < s.seconds[other]) other = (mg_transport_t)t;
   /* An unused NCCL must not hold device memory, nor abort the job with its timeout. */
-  if (other != MG_TRANSPORT_NCCL) close_nccl(transports);
+  if (other != MG_TRANSPORT_NCCL) close_nccl(transports, false);
   const bool use_peer_stores =
       s.works[MG_TRANSPORT_PEER] &&
       (!s.peer_in_ring || s.seconds[MG_TRANSPORT_PEER] <= s.seconds[other]);

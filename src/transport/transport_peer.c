@@ -1,18 +1,17 @@
 /* The peer transport: kernels store messages into windows of the receiving ranks (windows.h). This
  * file assigns each message its blocks in windows. The kernels of this peer-to-peer (p2p) exchange
  * are in cuda/exchange/p2p_kernels.cu. */
+#include "backend/p2p.h"
 #include "base/alloc.h"
 #include "base/log.h"
-#include "cuda/exchange/p2p.h"
 #include "transport/transport_impl.h"
 #include "transport/windows.h"
-#include "wings.h"
 #include <stdlib.h>
 
 typedef struct {
   mg_channel_t channel;
-  const mg_cuda_p2p_table_t *table;
-  mg_cuda_p2p_t *p2p;
+  const mg_backend_p2p_t *table;
+  mg_p2p_t *p2p;
 } peer_t;
 
 static mg_status_t peer_start(mg_channel_t *channel, mg_vector_t src, mg_vector_t dst) {
@@ -43,12 +42,6 @@ static void peer_destroy(mg_channel_t *channel) {
   free(p);
 }
 
-static const mg_cuda_p2p_table_t *table_of(const mg_channel_job_t *p) {
-  MG_IF_MIXED(if (p->src->value_bytes == sizeof(float)) return &mg_cuda_p2p_table_float);
-  (void)p;
-  return &mg_cuda_p2p_table;
-}
-
 /* Layout of the block in one rank's window that a pair of ranks uses, as byte offsets: arrival
  * counters at 0, counters that the other rank raises when it has read a message (acks), slots for
  * incoming data. */
@@ -64,14 +57,14 @@ typedef struct {
   block_t own_block, remote_block;
 } neighbor_t;
 
-static mg_cuda_p2p_bytes_t bytes_of(const mg_channel_job_t *p, const mg_message_t *m,
-                                    const mg_copy_list_t *items) {
-  if (!m) return (mg_cuda_p2p_bytes_t){0};
-  return table_of(p)->bytes(items->item, items->n, m->offset, m->count);
+static mg_p2p_bytes_t bytes_of(const mg_channel_job_t *p, const mg_message_t *m,
+                               const mg_copy_list_t *items) {
+  if (!m) return (mg_p2p_bytes_t){0};
+  return p->src->p2p->bytes(items->item, items->n, m->offset, m->count);
 }
 
 /* Block of the rank that receives `incoming` and sends `outgoing`. */
-static block_t block_of(mg_cuda_p2p_bytes_t incoming, mg_cuda_p2p_bytes_t outgoing, bool one_way) {
+static block_t block_of(mg_p2p_bytes_t incoming, mg_p2p_bytes_t outgoing, bool one_way) {
   const int64_t acks = mg_window_aligned(incoming.arrivals);
   const int64_t slots = acks + (one_way ? mg_window_aligned(outgoing.acks) : 0);
   return (block_t){acks, slots, slots + mg_window_aligned(incoming.slots)};
@@ -89,8 +82,8 @@ static int find_neighbors(const mg_channel_job_t *p, neighbor_t *list) {
     list[at].send = &p->send[m];
   }
   for (int i = 0; i < n; i++) {
-    const mg_cuda_p2p_bytes_t incoming = bytes_of(p, list[i].receive, &p->unpack),
-                              outgoing = bytes_of(p, list[i].send, &p->pack);
+    const mg_p2p_bytes_t incoming = bytes_of(p, list[i].receive, &p->unpack),
+                         outgoing = bytes_of(p, list[i].send, &p->pack);
     const bool one_way = !list[i].send || !list[i].receive;
     list[i].own_block = block_of(incoming, outgoing, one_way);
     list[i].remote_block = block_of(outgoing, incoming, one_way);
@@ -133,7 +126,7 @@ static mg_status_t exchange_addresses(mg_windows_t *w, neighbor_t *list, int n, 
 
 /* Table of one direction's messages for the device. */
 static void fill_table(const mg_message_t *message, int n_messages, const neighbor_t *list, int n,
-                       bool sending, mg_cuda_message_t *table) {
+                       bool sending, mg_p2p_message_t *table) {
   for (int m = 0; m < n_messages; m++)
     for (int i = 0; i < n; i++) {
       if ((sending ? list[i].send : list[i].receive) != &message[m]) continue;
@@ -143,7 +136,7 @@ static void fill_table(const mg_message_t *message, int n_messages, const neighb
            *sender = sending ? neighbor->own : neighbor->remote;
       const block_t *in_receiver = sending ? &neighbor->remote_block : &neighbor->own_block,
                     *in_sender = sending ? &neighbor->own_block : &neighbor->remote_block;
-      table[m] = (mg_cuda_message_t){
+      table[m] = (mg_p2p_message_t){
           .slots = receiver + in_receiver->slots,
           .arrivals = receiver,
           .acks = one_way ? sender + in_sender->acks : NULL,
@@ -155,26 +148,25 @@ static void fill_table(const mg_message_t *message, int n_messages, const neighb
 }
 
 static mg_status_t create_exchange(const mg_channel_job_t *p, const neighbor_t *list, int n,
-                                   mg_cuda_p2p_t **out) {
-  mg_cuda_message_t *table;
+                                   mg_p2p_t **out) {
+  mg_p2p_message_t *table;
   MG_TRY(mg_new(&table, p->n_send + p->n_receive, "message tables"));
   fill_table(p->send, p->n_send, list, n, true, table);
   fill_table(p->receive, p->n_receive, list, n, false, table + p->n_send);
-  const mg_cuda_p2p_job_t job = {.src = p->src_view,
-                                 .dst = p->dst_view,
-                                 .pack = p->pack.item,
-                                 .local = p->local.item,
-                                 .unpack = p->unpack.item,
-                                 .n_pack = p->pack.n,
-                                 .n_local = p->local.n,
-                                 .n_unpack = p->unpack.n,
-                                 .sent = table,
-                                 .received = table + p->n_send,
-                                 .n_sent = p->n_send,
-                                 .n_received = p->n_receive,
-                                 .sharers =
-                                     mg_windows_sharers(mg_transports_windows(p->transports))};
-  const mg_status_t status = table_of(p)->create(&job, out);
+  const mg_p2p_job_t job = {.src = p->src_view,
+                            .dst = p->dst_view,
+                            .pack = p->pack.item,
+                            .local = p->local.item,
+                            .unpack = p->unpack.item,
+                            .n_pack = p->pack.n,
+                            .n_local = p->local.n,
+                            .n_unpack = p->unpack.n,
+                            .sent = table,
+                            .received = table + p->n_send,
+                            .n_sent = p->n_send,
+                            .n_received = p->n_receive,
+                            .sharers = mg_windows_sharers(mg_transports_windows(p->transports))};
+  const mg_status_t status = p->src->p2p->create(&job, out);
   free(table);
   return status;
 }
@@ -186,7 +178,7 @@ mg_status_t mg_channel_peer(const mg_channel_job_t *p, mg_channel_t **out) {
   mg_status_t status = mg_new(&peer, 1, "message channels");
   if (status == MG_OK) status = mg_new(&list, p->n_send + p->n_receive, "message channels");
   if (status == MG_OK) {
-    peer->table = table_of(p);
+    peer->table = p->src->p2p;
     peer->channel = (mg_channel_t){
         .start = peer_start, .unpack = peer_unpack, .run = peer_run, .destroy = peer_destroy};
     const int n = find_neighbors(p, list);

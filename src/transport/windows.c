@@ -16,7 +16,7 @@ typedef struct {
 typedef struct {
   char *memory;
   int64_t bytes, used;
-  unsigned char handle[MG_CUDA_HANDLE_BYTES];
+  unsigned char handle[MG_PEER_HANDLE_BYTES];
 } window_t;
 
 struct mg_windows {
@@ -24,9 +24,13 @@ struct mg_windows {
   int n_own;
   remote_window_t *remote;
   int n_remote;
-  int sharers; /* number of ranks on this device */
-  bool lost;   /* a window opens but stores do not arrive, in either direction */
+  mg_device_location_t mine;
+  bool lost; /* a window opens but stores do not arrive, in either direction */
 };
+
+static const mg_backend_peer_t *peer(void) {
+  return mg_backend_cuda.peer;
+}
 
 static mg_status_t add_window(mg_windows_t *w, int64_t bytes) {
   void *memory;
@@ -34,7 +38,7 @@ static mg_status_t add_window(mg_windows_t *w, int64_t bytes) {
   window_t *window = &w->own[w->n_own];
   memset(window, 0, sizeof *window);
   window->bytes = bytes > WINDOW_BYTES ? bytes : WINDOW_BYTES;
-  MG_TRY(mg_cuda_window_alloc((size_t)window->bytes, &memory, window->handle));
+  MG_TRY(peer()->alloc((size_t)window->bytes, &memory, window->handle));
   window->memory = memory;
   w->n_own++;
   return MG_OK;
@@ -50,6 +54,7 @@ mg_status_t mg_windows_alloc_block(mg_windows_t *w, int64_t bytes, mg_window_add
   if (w->own[w->n_own - 1].bytes - w->own[w->n_own - 1].used < bytes) MG_TRY(add_window(w, bytes));
   window_t *window = &w->own[w->n_own - 1];
   memcpy(address->at.handle, window->handle, sizeof window->handle);
+  memcpy(address->at.uuid, w->mine.uuid, sizeof w->mine.uuid);
   address->at.window = w->n_own - 1;
   address->at.begin = window->used;
   *memory = window->memory + window->used;
@@ -68,7 +73,7 @@ static mg_status_t open_window(mg_windows_t *w, int64_t rank, const mg_window_ad
   MG_TRY(mg_grow(&w->remote, w->n_remote + 1, "peer windows"));
   remote_window_t *remote = &w->remote[w->n_remote++];
   *remote = (remote_window_t){rank, address->at.window, NULL};
-  if (!mg_cuda_window_open(address->at.handle, &remote->memory)) remote->memory = NULL;
+  if (peer()->open(address->at.uuid, address->at.handle, &remote->memory)) remote->memory = NULL;
   *memory = remote->memory;
   return MG_OK;
 }
@@ -96,7 +101,7 @@ mg_status_t mg_windows_exchange(const int64_t *ranks, int n_ranks, const double 
   return status;
 }
 
-mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached,
+mg_status_t mg_windows_create(const bool *try_peer, const mg_device_location_t *mine, bool *reached,
                               mg_windows_t **out) {
   const int size = mg_comm_size(mg_comm_world());
   mg_windows_t *w;
@@ -107,7 +112,7 @@ mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached
   if (status == MG_OK) status = mg_new(&ranks, size, "peer windows");
   for (int r = 0; r < size; r++) {
     reached[r] = false;
-    if (pairs[r].try_peer && ranks) ranks[n++] = r;
+    if (try_peer[r] && ranks) ranks[n++] = r;
   }
   status = mg_comm_agree(status);
   if (status != MG_OK) {
@@ -116,10 +121,10 @@ mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached
     free(ranks);
     return status;
   }
-  w->sharers = sharers;
-  status = mg_comm_agree(add_window(w, (int64_t)n * MG_CUDA_PROBE_BYTES));
+  w->mine = *mine;
+  status = mg_comm_agree(add_window(w, (int64_t)n * MG_PROBE_BYTES));
   if (status == MG_OK)
-    status = mg_comm_agree_or_end(mg_windows_probe(w, pairs, ranks, n, reached, &w->lost));
+    status = mg_comm_agree_or_end(mg_windows_probe(w, ranks, n, reached, &w->lost));
   free(ranks);
   *out = w;
   return status;
@@ -132,17 +137,17 @@ bool mg_windows_lost_stores(const mg_windows_t *w) {
 void mg_windows_free(mg_windows_t *w) {
   if (!w) return;
   for (int r = 0; r < w->n_remote; r++)
-    if (w->remote[r].memory) mg_cuda_window_close(w->remote[r].memory);
+    if (w->remote[r].memory) peer()->close(w->remote[r].memory);
   /* Release memory only after all ranks have closed it. If the barrier fails, leave it until exit.
    */
   const bool all_closed = mg_comm_barrier(mg_comm_world()) == MG_OK;
   for (int n = 0; n < w->n_own && all_closed; n++)
-    mg_cuda_window_release(w->own[n].memory);
+    peer()->release(w->own[n].memory);
   free(w->own);
   free(w->remote);
   free(w);
 }
 
 int mg_windows_sharers(const mg_windows_t *w) {
-  return w->sharers;
+  return w->mine.sharers;
 }

@@ -1,43 +1,38 @@
 /* Windows: device memory of each rank that kernels of the other ranks of its host store into. The
- * peer transport (transport_peer.c) puts its messages there. The CUDA part is in
- * cuda/runtime/window.h. */
+ * peer transport (transport_peer.c) puts its messages there. */
 #ifndef MG_WINDOWS_H
 #define MG_WINDOWS_H
 
-#include "base/status.h"
-#include "cuda/runtime/window.h"
+#include "backend/backend.h"
+#include "device/device_select.h"
 #include <stdbool.h>
 #include <stdint.h>
 
 /** This rank's windows, and the opened windows of other ranks. */
 typedef struct mg_windows mg_windows_t;
 
-/** Whether to try peer access to a rank. */
-typedef struct {
-  bool try_peer;             /**< try it; the same on both ranks of a pair */
-  const unsigned char *uuid; /**< of the rank's device */
-} mg_pair_t;
-
 /** Address in a window of one rank that another rank may write to. Sent as doubles. */
 typedef union {
   struct {
-    unsigned char handle[MG_CUDA_HANDLE_BYTES];
+    unsigned char handle[MG_PEER_HANDLE_BYTES], uuid[16]; /**< of the window; of the device */
     int64_t window, begin; /**< number of the window; offset in bytes */
   } at;
-  double doubles[(MG_CUDA_HANDLE_BYTES + 2 * sizeof(int64_t)) / sizeof(double)];
+  double doubles[(MG_PEER_HANDLE_BYTES + 16 + 2 * sizeof(int64_t)) / sizeof(double)];
 } mg_window_address_t;
+enum { MG_PROBE_BYTES = 256 };
 enum { MG_WINDOW_ADDRESS_DOUBLES = sizeof(mg_window_address_t) / sizeof(double) };
 
 /** Open windows between ranks of a host where possible. A pair is reached if both windows open and
  *  stores arrive in both directions.
  *
  *  Collective over the world.
- *  @param[in]  pairs    one for each rank of the world
- *  @param[in]  sharers  number of ranks on this rank's device, including this one
- *  @param[out] reached  one for each rank of the world; the same on both ranks of a pair
+ *  @param[in]  try_peer  whether to try a rank, for each rank of the world; the same on both ranks
+ *      of a pair
+ *  @param[in]  mine      location of this rank
+ *  @param[out] reached   one for each rank of the world; the same on both ranks of a pair
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached,
-                                            mg_windows_t **out);
+MG_MUST_CHECK mg_status_t mg_windows_create(const bool *try_peer, const mg_device_location_t *mine,
+                                            bool *reached, mg_windows_t **out);
 
 /** Free the windows.
  *  @pre collective over the world; no rank writes into windows any more */
@@ -71,11 +66,9 @@ MG_MUST_CHECK mg_status_t mg_windows_exchange(const int64_t *ranks, int n_ranks,
 /** Store a probe in the window of each rank that can be opened, and check which ones arrive.
  *
  *  Collective over this rank and `ranks`.
- *  @param[in]  pairs    one for each rank of the world
  *  @param[out] reached  one for each rank of the world; only those of `ranks` are set
  *  @param[out] lost     set if a window opens but stores do not arrive, in either direction */
-MG_MUST_CHECK mg_status_t mg_windows_probe(mg_windows_t *windows, const mg_pair_t *pairs,
-                                           const int64_t *ranks, int n_ranks, bool *reached,
-                                           bool *lost);
+MG_MUST_CHECK mg_status_t mg_windows_probe(mg_windows_t *windows, const int64_t *ranks, int n_ranks,
+                                           bool *reached, bool *lost);
 
 #endif

@@ -33,20 +33,19 @@ static void probes_free(probes_t *p) {
 
 /* Each pair exchanges the addresses of its probes. Each rank then opens the other's window and
  * stores the probe there. */
-static mg_status_t store_probes(mg_windows_t *w, const mg_pair_t *pairs, probes_t *p) {
+static mg_status_t store_probes(mg_windows_t *w, probes_t *p) {
   const int me = mg_comm_rank(mg_comm_world());
   for (int r = 0; r < p->n; r++)
-    MG_TRY(mg_windows_alloc_block(w, MG_CUDA_PROBE_BYTES, &p->address[r], &p->probe[r]));
+    MG_TRY(mg_windows_alloc_block(w, MG_PROBE_BYTES, &p->address[r], &p->probe[r]));
   MG_TRY(mg_windows_exchange(p->rank, p->n, p->address[0].doubles, p->peer_address[0].doubles,
                              MG_WINDOW_ADDRESS_DOUBLES));
   for (int r = 0; r < p->n; r++) {
     char *memory = NULL;
-    if (mg_cuda_has_peer_access(pairs[p->rank[r]].uuid))
-      MG_TRY(mg_windows_open(w, p->rank[r], &p->peer_address[r], &memory));
+    MG_TRY(mg_windows_open(w, p->rank[r], &p->peer_address[r], &memory));
     p->result[r] = memory ? 1.0 : 0.0;
-    if (memory) MG_TRY(mg_cuda_window_store_probe(memory, me));
+    if (memory) MG_TRY(mg_backend_cuda.peer->store(memory, MG_PROBE_BYTES, (uint64_t)me));
   }
-  return MG_OK;
+  return mg_backend_cuda.queue.wait();
 }
 
 /* Each pair exchanges whether the windows opened, then whether the probes arrived. */
@@ -54,10 +53,10 @@ static mg_status_t check_probes(probes_t *p, bool *reached, bool *lost) {
   MG_TRY(mg_windows_exchange(p->rank, p->n, p->result, p->peer_result, 1));
   for (int r = 0; r < p->n; r++) {
     const bool opened = p->result[r] > 0.0 && p->peer_result[r] > 0.0;
-    bool arrived;
+    mg_word_errors_t errors;
     reached[p->rank[r]] = opened;
-    MG_TRY(mg_cuda_window_check_probe(p->probe[r], (int)p->rank[r], &arrived));
-    p->result[r] = arrived ? 1.0 : 0.0;
+    MG_TRY(mg_backend_cuda.peer->check(p->probe[r], MG_PROBE_BYTES, (uint64_t)p->rank[r], &errors));
+    p->result[r] = errors.n == 0 ? 1.0 : 0.0;
   }
   MG_TRY(mg_windows_exchange(p->rank, p->n, p->result, p->peer_result, 1));
   for (int r = 0; r < p->n; r++)
@@ -68,11 +67,11 @@ static mg_status_t check_probes(probes_t *p, bool *reached, bool *lost) {
   return MG_OK;
 }
 
-mg_status_t mg_windows_probe(mg_windows_t *w, const mg_pair_t *pairs, const int64_t *ranks,
-                             int n_ranks, bool *reached, bool *lost) {
+mg_status_t mg_windows_probe(mg_windows_t *w, const int64_t *ranks, int n_ranks, bool *reached,
+                             bool *lost) {
   probes_t p;
   mg_status_t status = probes_create(ranks, n_ranks, &p);
-  if (status == MG_OK) status = store_probes(w, pairs, &p);
+  if (status == MG_OK) status = store_probes(w, &p);
   if (status == MG_OK) status = check_probes(&p, reached, lost);
   probes_free(&p);
   return status;

@@ -10,9 +10,8 @@
 #include "tests/lib/test.h"
 #ifdef HAVE_CUDA
 #include "backend/backend.h"
+#include "backend/p2p.h"
 #include "comm/comm.h"
-#include "cuda/exchange/p2p.h"
-#include "cuda/runtime/window.h"
 #include <stdlib.h>
 
 enum { N = 36, RIM = 1, SIDE = N + 2 * RIM, CELLS = SIDE * SIDE * SIDE, N_MESSAGES = 4 };
@@ -84,7 +83,7 @@ static size_t at(const int32_t lo[3], int i, int j, int k) {
 /* Create both ends of one message of two cuboids, plus a local copy into ghosts. `one_way`: as
  * if the other side had nothing to send. Each memory kind has its own block, in which offsets
  * start. */
-static mg_cuda_p2p_t *connect(int message, bool one_way, place_t place) {
+static mg_p2p_t *connect(int message, bool one_way, place_t place) {
   mg_copy_t pack[2], unpack[2];
   const mg_copy_t local[1] = {{.src_lo = {3, 4, 5}, .dst_lo = {N, 2, 1}, .n = {1, 2, 3}}};
   int64_t doubles = 0;
@@ -94,31 +93,31 @@ static mg_cuda_p2p_t *connect(int message, bool one_way, place_t place) {
     pack[part].buffer = unpack[part].buffer = doubles;
     doubles += (int64_t)pack[part].n[0] * pack[part].n[1] * pack[part].n[2];
   }
-  const mg_cuda_p2p_bytes_t bytes = mg_cuda_p2p_table.bytes(pack, 2, 0, doubles);
+  const mg_p2p_bytes_t bytes = mg_backend_cuda.p2p->bytes(pack, 2, 0, doubles);
   char *block = window + (size_t)(2 * (N_PLACES * message + place) + one_way) * BLOCK_BYTES;
   char *acks = block + bytes.slots, *arrivals = acks + (bytes.acks + 15) / 16 * 16;
   CHECK(arrivals + bytes.arrivals <= block + BLOCK_BYTES);
-  CHECK_INT(bytes.arrivals > 0, doubles > MG_CUDA_WORDS_VALUES);
-  const mg_cuda_message_t ends = {.slots = block,
-                                  .arrivals = arrivals,
-                                  .acks = one_way ? acks : NULL,
-                                  .values = doubles,
-                                  .rank = 7};
-  const mg_cuda_p2p_job_t job = {.src = &view,
-                                 .dst = &view,
-                                 .pack = pack,
-                                 .unpack = unpack,
-                                 .local = local,
-                                 .n_pack = 2,
-                                 .n_unpack = 2,
-                                 .n_local = 1,
-                                 .sent = &ends,
-                                 .received = &ends,
-                                 .n_sent = 1,
-                                 .n_received = 1,
-                                 .sharers = place >= FIRST_SHARED ? SHARERS : 1};
-  mg_cuda_p2p_t *mail;
-  must(mg_cuda_p2p_table.create(&job, &mail));
+  CHECK_INT(bytes.arrivals > 0, doubles > MG_P2P_WORDS_VALUES);
+  const mg_p2p_message_t ends = {.slots = block,
+                                 .arrivals = arrivals,
+                                 .acks = one_way ? acks : NULL,
+                                 .values = doubles,
+                                 .rank = 7};
+  const mg_p2p_job_t job = {.src = &view,
+                            .dst = &view,
+                            .pack = pack,
+                            .unpack = unpack,
+                            .local = local,
+                            .n_pack = 2,
+                            .n_unpack = 2,
+                            .n_local = 1,
+                            .sent = &ends,
+                            .received = &ends,
+                            .n_sent = 1,
+                            .n_received = 1,
+                            .sharers = place >= FIRST_SHARED ? SHARERS : 1};
+  mg_p2p_t *mail;
+  must(mg_backend_cuda.p2p->create(&job, &mail));
   return mail;
 }
 
@@ -160,7 +159,7 @@ static void end(place_t place) {
 static void test_messages(double *sent, double *got, place_t place) {
   for (int way = 0; way < 2 * N_MESSAGES; way++) {
     const int m = way / 2;
-    mg_cuda_p2p_t *mail = connect(m, way % 2 == 1, place);
+    mg_p2p_t *mail = connect(m, way % 2 == 1, place);
     for (int turn = 0; turn < 5; turn++) {
       for (int c = 0; c < CELLS; c++) {
         sent[c] = 1000.0 * m + turn + 1e-6 * c;
@@ -173,10 +172,11 @@ static void test_messages(double *sent, double *got, place_t place) {
       /* Use one launch and two launches alternately; one launch also for two vectors. */
       if (turn % 2 == 0) {
         const mg_vector_t from[] = {OUT, OUT}, to[] = {IN, BETWEEN};
-        CHECK_INT(mg_cuda_p2p_table.exchange(mail, from, to, turn == 2 ? 2 : 1, turn == 4), MG_OK);
+        CHECK_INT(mg_backend_cuda.p2p->exchange(mail, from, to, turn == 2 ? 2 : 1, turn == 4),
+                  MG_OK);
       } else {
-        CHECK_INT(mg_cuda_p2p_table.send(mail, OUT, IN), MG_OK);
-        CHECK_INT(mg_cuda_p2p_table.receive(mail, IN), MG_OK);
+        CHECK_INT(mg_backend_cuda.p2p->send(mail, OUT, IN), MG_OK);
+        CHECK_INT(mg_backend_cuda.p2p->receive(mail, IN), MG_OK);
       }
       end(place);
       CHECK_INT(mg_backend_cuda.queue.wait(), MG_OK);
@@ -194,38 +194,38 @@ static void test_messages(double *sent, double *got, place_t place) {
         sent[c] = turn + 1e-6 * c;
       set(sent, OUT);
       begin(place);
-      CHECK_INT(mg_cuda_p2p_table.send(mail, OUT, IN), MG_OK);
+      CHECK_INT(mg_backend_cuda.p2p->send(mail, OUT, IN), MG_OK);
       end(place);
     }
     for (int turn = 0; turn < 2; turn++) {
       for (int c = 0; c < CELLS; c++)
         sent[c] = turn + 1e-6 * c;
       begin(place);
-      CHECK_INT(mg_cuda_p2p_table.receive(mail, IN), MG_OK);
+      CHECK_INT(mg_backend_cuda.p2p->receive(mail, IN), MG_OK);
       end(place);
       CHECK_INT(mg_backend_cuda.queue.wait(), MG_OK);
       get(got, IN);
       check(sent, got, m);
     }
-    mg_cuda_p2p_table.free(mail);
+    mg_backend_cuda.p2p->free(mail);
   }
 }
 
 /* Nobody sends: the receiver gives up and reports the rank it waited for. Runs last because the
  * error persists. */
 static void test_timeout(void) {
-  mg_cuda_p2p_t *mail = connect(0, false, FIRST);
-  mg_cuda_timeout_s = 0.2;
+  mg_p2p_t *mail = connect(0, false, FIRST);
+  mg_p2p_timeout_s = 0.2;
   /* This end restarts while the window has advanced. */
   for (int n = 0; n < 8; n++)
-    CHECK_INT(mg_cuda_p2p_table.receive(mail, IN), MG_OK);
+    CHECK_INT(mg_backend_cuda.p2p->receive(mail, IN), MG_OK);
   CHECK_INT(mg_backend_cuda.queue.wait(), MG_ERR_COMM);
-  mg_cuda_p2p_table.free(mail);
+  mg_backend_cuda.p2p->free(mail);
 }
 
 /* A stored pattern has no wrong words. Cleared words are wrong, and all of another pattern. */
 static void test_pattern(void) {
-  const mg_backend_peer_t *peer = &mg_backend_cuda.peer;
+  const mg_backend_peer_t *peer = mg_backend_cuda.peer;
   enum { WORDS = 1000002, FIRST_ZERO = 77777 };
   const size_t bytes = WORDS * sizeof(uint64_t);
   mg_word_errors_t errors;
@@ -256,8 +256,8 @@ int main(int argc, char **argv) {
   mg_params_defaults(&params);
   must(mg_device_choose(&params));
   void *memory, *vectors;
-  unsigned char handle[MG_CUDA_HANDLE_BYTES];
-  must(mg_cuda_window_alloc(2 * N_PLACES * N_MESSAGES * BLOCK_BYTES, &memory, handle));
+  unsigned char handle[MG_PEER_HANDLE_BYTES];
+  must(mg_backend_cuda.peer->alloc(2 * N_PLACES * N_MESSAGES * BLOCK_BYTES, &memory, handle));
   window = memory;
   must(mg_backend_cuda.alloc(3 * CELLS * sizeof(double), MG_SPACE_LEVEL, &vectors));
   patch = (mg_patch_t){.n = {N, N, N}, .jstride = SIDE, .kstride = SIDE * SIDE};
@@ -275,7 +275,7 @@ int main(int argc, char **argv) {
   mg_backend_cuda.release(sent, CELLS * sizeof(double), MG_SPACE_SHARED);
   mg_backend_cuda.release(got, CELLS * sizeof(double), MG_SPACE_SHARED);
   mg_backend_cuda.release(vectors, 3 * CELLS * sizeof(double), MG_SPACE_LEVEL);
-  mg_cuda_window_release(memory);
+  mg_backend_cuda.peer->release(memory);
   mg_device_close();
   mg_comm_finalize();
   return TEST_RESULT();

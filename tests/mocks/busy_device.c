@@ -1,43 +1,34 @@
 /* The program with simulated devices: each rank detects one, but the last rank's is unusable,
  * e.g. owned exclusively by another process. With FAULT=managed it opens but lacks managed
  * memory. No real device is queried. tests/mocks/hpgmg-fv-busy-device is linked with --wrap. */
+#include "backend/device.h"
 #include "comm/comm.h"
-#include "cuda/runtime/device.h"
 #include <stdio.h>
 #include <stdlib.h>
-
-int __wrap_mg_cuda_devices(char *why, size_t size);
-bool __wrap_mg_cuda_usable(int device, char *why, size_t size);
-mg_status_t __wrap_mg_cuda_open(int device);
-mg_status_t __wrap_mg_cuda_describe(char *text, size_t size);
-mg_status_t __wrap_mg_cuda_has_managed(bool *has);
 
 static bool is_last(void) {
   return mg_comm_rank(mg_comm_world()) + 1 == mg_comm_size(mg_comm_world());
 }
 
-int __wrap_mg_cuda_devices(char *why, size_t size) {
+static int count(char *why, size_t size) {
   (void)why;
   (void)size;
   return 1;
 }
 
-bool __wrap_mg_cuda_usable(int device, char *why, size_t size) {
+static bool usable(int device, char *why, size_t size) {
   snprintf(why, size, "cannot use CUDA device %d: busy", device);
   return getenv("FAULT") || !is_last();
 }
 
-mg_status_t __wrap_mg_cuda_open(int device) {
+static mg_status_t open(int device, mg_device_facts_t *facts) {
   (void)device;
+  *facts = (mg_device_facts_t){.text = "none", .has_managed = !is_last()};
   return MG_OK;
 }
 
-mg_status_t __wrap_mg_cuda_describe(char *text, size_t size) {
-  snprintf(text, size, "none");
-  return MG_OK;
-}
+static void close(void) {}
 
-mg_status_t __wrap_mg_cuda_has_managed(bool *has) {
-  *has = !is_last();
-  return MG_OK;
-}
+extern const mg_backend_device_t __wrap_mg_cuda_device;
+const mg_backend_device_t __wrap_mg_cuda_device = {
+    .count = count, .usable = usable, .open = open, .close = close};

@@ -19,7 +19,7 @@
 
 double __wrap_mg_now(void);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
-mg_status_t __wrap_mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]);
+void __wrap_mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]);
 bool __real_mg_powercap_read(const char *path, uint64_t *value, char why[MG_ENERGY_WHY]);
 bool __wrap_mg_powercap_read(const char *path, uint64_t *value, char why[MG_ENERGY_WHY]);
 
@@ -36,14 +36,13 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *left) {
   return 0;
 }
 
-mg_status_t __wrap_mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]) {
+void __wrap_mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]) {
   const char *gpu = getenv("MOCK_GPUS");
   (void)params;
   memset(uuid, 0, 16);
   for (int r = 0; gpu && r < mg_comm_rank(mg_comm_world()); r++)
     gpu = strchr(gpu, ',') ? strchr(gpu, ',') + 1 : NULL;
   if (gpu) uuid[15] = (unsigned char)(atoi(gpu) + 1);
-  return MG_OK;
 }
 
 static uint64_t read_beside(const char *path, const char *name) {

@@ -54,7 +54,7 @@ mg_status_t __real_mg_requests_wait_at_most(mg_requests_t *requests, double seco
 mg_status_t __wrap_mg_requests_wait_at_most(mg_requests_t *requests, double seconds, bool *arrived);
 mg_status_t __real_mg_device_choose(mg_params_t *params);
 mg_status_t __wrap_mg_device_choose(mg_params_t *params);
-mg_status_t __wrap_mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]);
+void __wrap_mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]);
 const mg_backend_t *__real_mg_level_backend(mg_place_t place);
 const mg_backend_t *__wrap_mg_level_backend(mg_place_t place);
 mg_status_t __wrap_mg_memory_room(const mg_params_t *params, mg_room_t *room);
@@ -152,14 +152,13 @@ mg_status_t __wrap_mg_requests_wait_at_most(mg_requests_t *requests, double seco
   return MG_OK;
 }
 
-mg_status_t __wrap_mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]) {
+void __wrap_mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]) {
   const char *gpu = getenv("MOCK_GPUS");
   (void)params;
   memset(uuid, 0, 16);
   for (int r = 0; gpu && r < program_rank(); r++)
     gpu = strchr(gpu, ',') ? strchr(gpu, ',') + 1 : NULL;
   if (gpu) uuid[15] = (unsigned char)(atoi(gpu) + 1);
-  return MG_OK;
 }
 
 mg_status_t __wrap_mg_memory_room(const mg_params_t *params, mg_room_t *room) {
@@ -236,10 +235,10 @@ static mg_status_t check_pattern(const void *memory, size_t bytes, uint64_t patt
 }
 
 const mg_backend_t *__wrap_mg_level_backend(mg_place_t place) {
+  static const mg_backend_peer_t peer = {alloc_window, unmap_window,  open_window,
+                                         unmap_window, store_pattern, check_pattern};
   static mg_backend_t backend;
   backend = *__real_mg_level_backend(place);
-  if (getenv("MOCK_PEERS"))
-    backend.peer = (mg_backend_peer_t){alloc_window, unmap_window,  open_window,
-                                       unmap_window, store_pattern, check_pattern};
+  if (getenv("MOCK_PEERS")) backend.peer = &peer;
   return &backend;
 }

@@ -16,7 +16,7 @@
 #include <algorithm>
 
 #ifndef MG_FLOAT
-double mg_cuda_timeout_s = 60.0;
+double mg_p2p_timeout_s = 60.0;
 #endif
 
 /* Tiles per block when other kernels should keep the other SMs: as many as the thread limit
@@ -188,7 +188,7 @@ static __device__ void copy_tile(const mg_copy_tiles_t &list, int index, const v
 }
 
 static __global__ void __launch_bounds__(MG_TILE_THREADS *CONCURRENT_TILES)
-    p2p_exchange_kernel(mg_cuda_p2p_t p2p, vectors_t vectors, limit_t limit) {
+    p2p_exchange_kernel(mg_p2p_t p2p, vectors_t vectors, limit_t limit) {
   const int first = (int)(blockIdx.x * blockDim.y + threadIdx.y),
             step = (int)(gridDim.x * blockDim.y);
   if (vectors.beside) mg_cuda_start_dependents();
@@ -229,8 +229,8 @@ mg_status_t mg_p2p_max_blocks(int sharers, int *max_blocks, int *max_blocks_conc
  * tiles occupy the SMs. That is safe: compute tiles of the other stream wait for nothing and end,
  * the next kernel starts after the last block of this one, and the peer rank runs tiles of the same
  * kind. */
-static mg_status_t launch(const mg_cuda_p2p_t *m, const mg_vector_t *src, const mg_vector_t *dst,
-                          int n, bool send, bool receive, bool beside) {
+static mg_status_t launch(const mg_p2p_t *m, const mg_vector_t *src, const mg_vector_t *dst, int n,
+                          bool send, bool receive, bool beside) {
   int tiles = 0;
   if (send && m->out.n > tiles) tiles = m->out.n;
   if (send && m->local.n_tiles > tiles) tiles = m->local.n_tiles;
@@ -241,7 +241,7 @@ static mg_status_t launch(const mg_cuda_p2p_t *m, const mg_vector_t *src, const 
     if (send) MG_TRY(mg_slot_of(m->src, src[v], &vectors.from[v]));
     MG_TRY(mg_slot_of(m->dst, dst[v], &vectors.to[v]));
   }
-  const limit_t limit = {mg_cuda.timed_out, (unsigned long long)(1e9 * mg_cuda_timeout_s)};
+  const limit_t limit = {mg_cuda.timed_out, (unsigned long long)(1e9 * mg_p2p_timeout_s)};
   const bool concurrent = beside || mg_cuda.stream == mg_cuda.streams[1];
   const int per_block = concurrent ? (int)CONCURRENT_TILES : 1,
             blocks = std::min(concurrent ? m->max_blocks_concurrent : m->max_blocks,
@@ -253,18 +253,18 @@ static mg_status_t launch(const mg_cuda_p2p_t *m, const mg_vector_t *src, const 
   return MG_OK;
 }
 
-static mg_status_t send(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst) {
+static mg_status_t send(mg_p2p_t *p2p, mg_vector_t src, mg_vector_t dst) {
   return launch(p2p, &src, &dst, 1, true, false, false);
 }
 
-static mg_status_t receive(mg_cuda_p2p_t *p2p, mg_vector_t dst) {
+static mg_status_t receive(mg_p2p_t *p2p, mg_vector_t dst) {
   return launch(p2p, &dst, &dst, 1, false, true, false);
 }
 
-static mg_status_t exchange(mg_cuda_p2p_t *p2p, const mg_vector_t *src, const mg_vector_t *dst,
-                            int n, bool beside) {
+static mg_status_t exchange(mg_p2p_t *p2p, const mg_vector_t *src, const mg_vector_t *dst, int n,
+                            bool beside) {
   return launch(p2p, src, dst, n, true, true, beside);
 }
 
-const mg_cuda_p2p_table_t mg_cuda_p2p_table = {mg_p2p_bytes, mg_p2p_create, mg_p2p_free,
-                                               send,         receive,       exchange};
+const mg_backend_p2p_t mg_cuda_p2p = {mg_p2p_bytes, mg_p2p_create, mg_p2p_free,
+                                      send,         receive,       exchange};

@@ -4,7 +4,7 @@
 #include <new>
 
 static bool as_words(int64_t values) {
-  return values <= MG_CUDA_WORDS_VALUES;
+  return values <= MG_P2P_WORDS_VALUES;
 }
 
 /* Maximum cells per tile. With words, one cell per thread. Large messages use tiles big enough to
@@ -25,8 +25,7 @@ static int64_t tiles_of(const mg_copy_t *items, int n_items, int64_t first, int6
   return tiles;
 }
 
-mg_cuda_p2p_bytes_t mg_p2p_bytes(const mg_copy_t *items, int n_items, int64_t first,
-                                 int64_t values) {
+mg_p2p_bytes_t mg_p2p_bytes(const mg_copy_t *items, int n_items, int64_t first, int64_t values) {
   const int64_t counters = tiles_of(items, n_items, first, values) * (int64_t)sizeof(mg_counter_t);
   const bool words = as_words(values);
   return {MG_P2P_SLOTS * values * (words ? MG_WORD_BYTES : (int64_t)sizeof(mg_real_t)),
@@ -42,13 +41,13 @@ static mg_cuboid_address_t patch_of(const mg_view_t *view, const mg_copy_t *c, b
 struct plan_t {
   const mg_view_t *view;
   const mg_copy_t *item;
-  const mg_cuda_message_t *message;
+  const mg_p2p_message_t *message;
   int n_items, n_messages;
   bool sending;
 };
 
 /* A tile of item c; `index` is its number within the message. */
-static mg_p2p_tile_t tile_of(const plan_t *p, const mg_cuda_message_t *m, const mg_copy_t *c,
+static mg_p2p_tile_t tile_of(const plan_t *p, const mg_p2p_message_t *m, const mg_copy_t *c,
                              const mg_tile_t &tile, int index) {
   mg_p2p_tile_t s = {};
   const int64_t ni = c->n[0], nj = c->n[1];
@@ -71,7 +70,7 @@ static mg_p2p_tile_t tile_of(const plan_t *p, const mg_cuda_message_t *m, const 
 }
 
 /* Append the tiles of a message to `out`. */
-static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, mg_p2p_tile_t *out,
+static mg_status_t add_message(const plan_t *p, const mg_p2p_message_t *m, mg_p2p_tile_t *out,
                                int *n) {
   int first = 0, n_items = 0, n_tiles = 0;
   while (first < p->n_items && p->item[first].buffer < m->first)
@@ -95,7 +94,7 @@ static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, mg_p
 
 static mg_status_t create_direction(const plan_t *p, mg_direction_t *out) {
   int64_t n_tiles = 0;
-  for (const mg_cuda_message_t *m = p->message; m < p->message + p->n_messages; m++)
+  for (const mg_p2p_message_t *m = p->message; m < p->message + p->n_messages; m++)
     n_tiles += tiles_of(p->item, p->n_items, m->first, m->values);
   if (n_tiles == 0) return MG_OK;
   const size_t bytes = sizeof(mg_p2p_tile_t) * (size_t)n_tiles;
@@ -109,7 +108,7 @@ static mg_status_t create_direction(const plan_t *p, mg_direction_t *out) {
   return status;
 }
 
-static mg_status_t create_local(const mg_cuda_p2p_job_t *job, mg_copy_tiles_t *out) {
+static mg_status_t create_local(const mg_p2p_job_t *job, mg_copy_tiles_t *out) {
   mg_copy_tile_t *copies;
   MG_TRY(mg_new(&copies, job->n_local, "copy lists"));
   for (int l = 0; l < job->n_local; l++) {
@@ -123,9 +122,9 @@ static mg_status_t create_local(const mg_cuda_p2p_job_t *job, mg_copy_tiles_t *o
   return status;
 }
 
-mg_status_t mg_p2p_create(const mg_cuda_p2p_job_t *job, mg_cuda_p2p_t **out) {
+mg_status_t mg_p2p_create(const mg_p2p_job_t *job, mg_p2p_t **out) {
   *out = nullptr;
-  mg_cuda_p2p_t *p2p = new (std::nothrow) mg_cuda_p2p_t();
+  mg_p2p_t *p2p = new (std::nothrow) mg_p2p_t();
   if (!p2p) return mg_out_of_memory(sizeof *p2p, "peer-to-peer exchanges");
   const plan_t out_plan = {job->src, job->pack, job->sent, job->n_pack, job->n_sent, true};
   const plan_t in_plan = {job->dst,      job->unpack,     job->received,
@@ -145,7 +144,7 @@ mg_status_t mg_p2p_create(const mg_cuda_p2p_job_t *job, mg_cuda_p2p_t **out) {
   return MG_OK;
 }
 
-void mg_p2p_free(mg_cuda_p2p_t *p2p) {
+void mg_p2p_free(mg_p2p_t *p2p) {
   if (!p2p) return;
   mg_cuda_release(p2p->out.tiles, 0, MG_SPACE_LEVEL);
   mg_cuda_release(p2p->in.tiles, 0, MG_SPACE_LEVEL);

@@ -6,9 +6,6 @@
 #include "cuda/fused/input.h"
 #include "cuda/runtime/dependent_launch.h"
 #include <algorithm>
-extern "C" {
-#include "cuda/runtime/device.h"
-}
 
 namespace mg_fused {
 /* State carried from stage to stage: ring offsets of this stage and of the next request, mbarrier

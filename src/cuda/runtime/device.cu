@@ -9,9 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <unistd.h>
-extern "C" {
-#include "cuda/runtime/device.h"
-}
 
 mg_cuda_state_t mg_cuda;
 
@@ -44,7 +41,7 @@ static void describe_no_device(cudaError_t error, char *why, size_t size) {
   (void)cudaGetLastError();
 }
 
-int mg_cuda_devices(char *why, size_t size) {
+static int count(char *why, size_t size) {
   int n = 0;
   /* Load kernels now, not on their first use in a cycle. */
   (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);
@@ -67,7 +64,7 @@ static void describe_no_code(int device, cudaError_t error, char *why, size_t si
 
 static __global__ void probe() {}
 
-bool mg_cuda_usable(int device, char *why, size_t size) {
+static bool usable(int device, char *why, size_t size) {
   cudaFuncAttributes of_probe;
   cudaError_t error = cudaSetDevice(device); /* may already load the kernels */
   const bool loads = error == cudaErrorNoKernelImageForDevice;
@@ -146,43 +143,54 @@ static mg_status_t open_device(int device) {
   return mg_cuda_fv4_open();
 }
 
-mg_status_t mg_cuda_open(int device) {
+static void close_device(void) {
+  if (!mg_cuda.stream) return;
+  mg_cuboids_close();
+  mg_cuda_pieces_close();
+  MG_IF_MIXED(mg_float_cuboids_close());
+  MG_IF_RESIDENT(mg_cuda_resident_close());
+  (void)cudaFreeHost((void *)mg_cuda.timed_out);
+  (void)cudaEventDestroy(mg_cuda.event);
+  (void)cudaFreeHost(mg_cuda.reduction_host);
+  (void)cudaFree(mg_cuda.reduction);
+  (void)cudaEventDestroy(mg_cuda.joined);
+  (void)cudaEventDestroy(mg_cuda.forked);
+  for (cudaStream_t stream : mg_cuda.streams)
+    (void)cudaStreamDestroy(stream);
+  mg_cuda = mg_cuda_state_t();
+}
+
+static mg_status_t find_facts(int device, mg_device_facts_t *facts) {
+  cudaDeviceProp p;
+  int code = 0;
+  MG_CUDA_TRY(cudaGetDeviceProperties(&p, device));
+  MG_TRY(mg_cuda_compiled_arch(&code));
+  const int card = 10 * p.major + p.minor;
+  snprintf(facts->text, sizeof facts->text, "%.200s, sm_%d, %d SMs", p.name, card,
+           p.multiProcessorCount);
+  if (code != card) mg_append(facts->text, sizeof facts->text, ", code for sm_%d", code);
+  memcpy(facts->uuid, &p.uuid, sizeof facts->uuid);
+  facts->has_managed = p.concurrentManagedAccess != 0;
+  facts->can_fuse = false;
+  MG_IF_FUSED(MG_TRY(mg_cuda_has_fused(&facts->can_fuse)));
+  return MG_OK;
+}
+
+static mg_status_t open(int device, mg_device_facts_t *facts) {
   char why[256];
   static int opened;
   if (mg_cuda.stream) {
     MG_CUDA_TRY(cudaSetDevice(opened));
-    if (device == opened) return MG_OK;
+    if (device == opened) return find_facts(device, facts);
     return mg_error(MG_ERR_UNAVAILABLE, "this process uses CUDA device %d already, not %d", opened,
                     device);
   }
   opened = device;
-  if (!mg_cuda_usable(device, why, sizeof why)) return mg_error(MG_ERR_UNAVAILABLE, "%s", why);
-  const mg_status_t status = open_device(device);
-  if (status != MG_OK) mg_cuda_close();
+  if (!usable(device, why, sizeof why)) return mg_error(MG_ERR_UNAVAILABLE, "%s", why);
+  mg_status_t status = open_device(device);
+  if (status == MG_OK) status = find_facts(device, facts);
+  if (status != MG_OK) close_device();
   return status;
-}
-
-mg_status_t mg_cuda_identity(unsigned char uuid[16]) {
-  int device;
-  cudaDeviceProp properties;
-  MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_CUDA_TRY(cudaGetDeviceProperties(&properties, device));
-  memcpy(uuid, &properties.uuid, 16);
-  return MG_OK;
-}
-
-mg_status_t mg_cuda_describe(char *text, size_t size) {
-  int device;
-  cudaDeviceProp p;
-  MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_CUDA_TRY(cudaGetDeviceProperties(&p, device));
-  const int card = 10 * p.major + p.minor;
-  int code = 0;
-  MG_TRY(mg_cuda_compiled_arch(&code));
-  const int n = snprintf(text, size, "%s, sm_%d, %d SMs", p.name, card, p.multiProcessorCount);
-  if (code != card && n > 0 && (size_t)n < size)
-    snprintf(text + n, size - (size_t)n, ", code for sm_%d", code);
-  return MG_OK;
 }
 
 /* Whether an MPS server may serve this machine: for toolkits and drivers that cannot tell. */
@@ -205,18 +213,18 @@ static bool under_mps(void) {
   return has_mps_pipe();
 }
 
-void mg_cuda_set_shared(bool shared) {
+static void set_shared(bool shared) {
   mg_cuda.shared = shared || under_mps();
 }
 
-int mg_cuda_usable_sms(int device) {
+static int usable_sms(int device) {
   int sms = 0;
   if (cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
     (void)cudaGetLastError();
   return mg_cuda.shared ? 0 : sms;
 }
 
-mg_status_t mg_cuda_available(int sharers, int64_t *bytes) {
+static mg_status_t available(int sharers, int64_t *bytes) {
   const int64_t margin = (int64_t)256 << 20;
   size_t free_bytes = 0, total = 0;
   MG_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total));
@@ -225,22 +233,18 @@ mg_status_t mg_cuda_available(int sharers, int64_t *bytes) {
   return MG_OK;
 }
 
-void mg_cuda_close(void) {
-  if (!mg_cuda.stream) return;
-  mg_cuboids_close();
-  mg_cuda_pieces_close();
-  MG_IF_MIXED(mg_float_cuboids_close());
-  MG_IF_RESIDENT(mg_cuda_resident_close());
-  (void)cudaFreeHost((void *)mg_cuda.timed_out);
-  (void)cudaEventDestroy(mg_cuda.event);
-  (void)cudaFreeHost(mg_cuda.reduction_host);
-  (void)cudaFree(mg_cuda.reduction);
-  (void)cudaEventDestroy(mg_cuda.joined);
-  (void)cudaEventDestroy(mg_cuda.forked);
-  for (cudaStream_t stream : mg_cuda.streams)
-    (void)cudaStreamDestroy(stream);
-  mg_cuda = mg_cuda_state_t();
-}
+const mg_backend_device_t mg_cuda_device = {
+    .count = count,
+    .usable = usable,
+    .usable_sms = usable_sms,
+    .open = open,
+    .set_shared = set_shared,
+    .available = available,
+    .close = close_device,
+#ifdef HAVE_NCCL
+    .nccl = &mg_cuda_nccl,
+#endif
+};
 
 static cudaError_t keep_on_device(void *memory, size_t bytes, int device) {
 #if CUDART_VERSION >= 13000
@@ -252,14 +256,6 @@ static cudaError_t keep_on_device(void *memory, size_t bytes, int device) {
   const cudaError_t error = cudaMemAdvise(memory, bytes, cudaMemAdviseSetPreferredLocation, device);
   return error != cudaSuccess ? error : cudaMemPrefetchAsync(memory, bytes, device, mg_cuda.stream);
 #endif
-}
-
-mg_status_t mg_cuda_has_managed(bool *has) {
-  int device = 0, can = 0;
-  MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_CUDA_TRY(cudaDeviceGetAttribute(&can, cudaDevAttrConcurrentManagedAccess, device));
-  *has = can != 0;
-  return MG_OK;
 }
 
 /** Allocate managed memory whose pages are on the device before their first use. They stay there,

@@ -4,11 +4,8 @@
 #include <cstring>
 #include <nccl.h>
 #include <new>
-extern "C" {
-#include "cuda/runtime/nccl_link.h"
-}
 
-static_assert(sizeof(ncclUniqueId) == MG_CUDA_NCCL_ID_BYTES, "IDs are sent as bytes");
+static_assert(sizeof(ncclUniqueId) == MG_NCCL_ID_BYTES, "IDs are sent as bytes");
 
 struct mg_nccl {
   ncclComm_t comm;
@@ -31,7 +28,7 @@ static int not_started(ncclResult_t result) {
   return (int)result;
 }
 
-int mg_cuda_nccl_create_id(unsigned char id[MG_CUDA_NCCL_ID_BYTES]) {
+static int create_id(unsigned char id[MG_NCCL_ID_BYTES]) {
   ncclUniqueId unique;
   const ncclResult_t result = ncclGetUniqueId(&unique);
   if (result != ncclSuccess) return not_started(result);
@@ -45,7 +42,7 @@ static ncclComm_t watched;
 
 static mg_status_t watch(double waited) {
   const double limit_s =
-      60.0; /* as the default mg_cuda_timeout_s of kernels that wait for a message */
+      60.0; /* as the default mg_p2p_timeout_s of kernels that wait for a message */
   ncclResult_t result;
   TRY_NCCL(ncclCommGetAsyncError(watched, &result));
   if (result != ncclSuccess) return failed(result, "NCCL communication", __LINE__);
@@ -57,8 +54,7 @@ static mg_status_t watch(double waited) {
       waited);
 }
 
-int mg_cuda_nccl_open(const unsigned char id[MG_CUDA_NCCL_ID_BYTES], int n_ranks, int rank,
-                      mg_nccl_t **out) {
+static int open(const unsigned char id[MG_NCCL_ID_BYTES], int n_ranks, int rank, mg_nccl_t **out) {
   ncclUniqueId unique;
   memcpy(&unique, id, sizeof unique);
   *out = nullptr;
@@ -75,41 +71,28 @@ int mg_cuda_nccl_open(const unsigned char id[MG_CUDA_NCCL_ID_BYTES], int n_ranks
   return 0;
 }
 
-const char *mg_cuda_nccl_text(int code) {
+static const char *text(int code) {
   return ncclGetErrorString((ncclResult_t)code);
 }
 
-void mg_cuda_nccl_abandon(mg_nccl_t *nccl) {
+static void close(mg_nccl_t *nccl, bool alone) {
   if (!nccl) return;
   mg_cuda.watch = nullptr;
-  (void)ncclCommAbort(nccl->comm);
+  (void)(alone ? ncclCommAbort(nccl->comm) : ncclCommDestroy(nccl->comm));
   delete nccl;
 }
 
-void mg_cuda_nccl_close(mg_nccl_t *nccl) {
-  if (!nccl) return;
-  mg_cuda.watch = nullptr;
-  (void)ncclCommDestroy(nccl->comm);
-  delete nccl;
-}
-
-mg_status_t mg_cuda_nccl_begin(void) {
-  TRY_NCCL(ncclGroupStart());
-  return MG_OK;
-}
-
-mg_status_t mg_cuda_nccl_send(mg_nccl_t *nccl, int rank, const void *data, int64_t bytes) {
-  TRY_NCCL(ncclSend(data, (size_t)bytes, ncclChar, rank, nccl->comm, mg_cuda.stream));
-  return MG_OK;
-}
-
-mg_status_t mg_cuda_nccl_receive(mg_nccl_t *nccl, int rank, void *data, int64_t bytes) {
-  TRY_NCCL(ncclRecv(data, (size_t)bytes, ncclChar, rank, nccl->comm, mg_cuda.stream));
-  return MG_OK;
-}
-
-mg_status_t mg_cuda_nccl_end(mg_nccl_t *nccl) {
+static mg_status_t exchange(mg_nccl_t *nccl, const mg_message_t *receive, int n_receive,
+                            char *incoming, const mg_message_t *send, int n_send,
+                            const char *outgoing, int value_bytes) {
   ncclResult_t later;
+  TRY_NCCL(ncclGroupStart());
+  for (const mg_message_t *m = receive; m < receive + n_receive; m++)
+    TRY_NCCL(ncclRecv(incoming + m->offset * value_bytes, (size_t)(m->count * value_bytes),
+                      ncclChar, (int)m->rank, nccl->comm, mg_cuda.stream));
+  for (const mg_message_t *m = send; m < send + n_send; m++)
+    TRY_NCCL(ncclSend(outgoing + m->offset * value_bytes, (size_t)(m->count * value_bytes),
+                      ncclChar, (int)m->rank, nccl->comm, mg_cuda.stream));
   TRY_NCCL(ncclGroupEnd());
   mg_cuda_break_dependence();
   /* Errors of earlier messages are reported here. */
@@ -118,10 +101,4 @@ mg_status_t mg_cuda_nccl_end(mg_nccl_t *nccl) {
   return MG_OK;
 }
 
-const char *mg_cuda_nccl_version(void) {
-  static char text[32];
-  int code = 0;
-  if (ncclGetVersion(&code) != ncclSuccess) return "unknown version";
-  snprintf(text, sizeof text, "%d.%d.%d", code / 10000, code / 100 % 100, code % 100);
-  return text;
-}
+const mg_backend_nccl_t mg_cuda_nccl = {create_id, open, text, close, exchange};

@@ -1,12 +1,71 @@
-/* Stores of a test pattern into the memory of another GPU. */
-#include "cuda/runtime/peer_link.h"
+/* Memory that kernels of other processes store into, by CUDA IPC, and stores of a test pattern. */
+#include "cuda/cuda.h"
+#include <cstring>
 
-static_assert((int)MG_CUDA_HANDLE_BYTES == MG_PEER_HANDLE_BYTES, "the same handles");
+static_assert(sizeof(cudaIpcMemHandle_t) == MG_PEER_HANDLE_BYTES, "handles are sent as bytes");
 
-const char *mg_cuda_peer_open(const unsigned char uuid[16],
-                              const unsigned char handle[MG_PEER_HANDLE_BYTES], void **memory) {
-  if (!mg_cuda_has_peer_access(uuid)) return "no peer access, or the GPU is hidden";
-  return mg_cuda_window_open(handle, memory) ? nullptr : "CUDA IPC cannot open its memory";
+static mg_status_t zero(void *memory, size_t bytes) {
+  MG_CUDA_TRY(cudaMemset(memory, 0, bytes));
+  MG_CUDA_TRY(cudaDeviceSynchronize());
+  return MG_OK;
+}
+
+static mg_status_t alloc(size_t bytes, void **memory, unsigned char handle[MG_PEER_HANDLE_BYTES]) {
+  cudaIpcMemHandle_t ipc;
+  MG_CUDA_TRY(cudaMalloc(memory, bytes));
+  const mg_status_t status = zero(*memory, bytes);
+  if (status != MG_OK) {
+    (void)cudaFree(*memory);
+    return status;
+  }
+  memset(&ipc, 0, sizeof ipc);
+  if (cudaIpcGetMemHandle(&ipc, *memory) != cudaSuccess) {
+    (void)cudaGetLastError();
+    memset(&ipc, 0, sizeof ipc);
+  }
+  memcpy(handle, &ipc, sizeof ipc);
+  return MG_OK;
+}
+
+static void release(void *memory) {
+  (void)cudaFree(memory);
+}
+
+static bool query_peer_access(const unsigned char uuid[16]) {
+  int own = 0, n = 0, has_access = 0;
+  if (cudaGetDevice(&own) != cudaSuccess || cudaGetDeviceCount(&n) != cudaSuccess) return false;
+  for (int device = 0; device < n; device++) {
+    cudaDeviceProp properties;
+    if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) continue;
+    if (memcmp(&properties.uuid, uuid, 16) != 0) continue;
+    if (device == own) return true;
+    return cudaDeviceCanAccessPeer(&has_access, own, device) == cudaSuccess && has_access;
+  }
+  return false;
+}
+
+static bool has_peer_access(const unsigned char uuid[16]) {
+  const bool has_access = query_peer_access(uuid);
+  (void)cudaGetLastError(); /* a failed query is a valid answer; clear it so that the next launch
+                               does not report it */
+  return has_access;
+}
+
+static const char *open(const unsigned char uuid[16],
+                        const unsigned char handle[MG_PEER_HANDLE_BYTES], void **memory) {
+  cudaIpcMemHandle_t ipc;
+  memcpy(&ipc, handle, sizeof ipc);
+  *memory = nullptr;
+  if (!has_peer_access(uuid)) return "no peer access, or the GPU is hidden";
+  if (cudaIpcOpenMemHandle(memory, ipc, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess)
+    return nullptr;
+  (void)cudaGetLastError();
+  *memory = nullptr;
+  return "CUDA IPC cannot open its memory";
+}
+
+static void close(void *memory) {
+  (void)cudaIpcCloseMemHandle(memory);
 }
 
 /* splitmix64: every bit of a word depends on its number and on that of the pattern. */
@@ -38,15 +97,15 @@ static __global__ void __launch_bounds__(PATTERN_THREADS)
     }
 }
 
-mg_status_t mg_cuda_peer_store(void *memory, size_t bytes, uint64_t pattern) {
+static mg_status_t store(void *memory, size_t bytes, uint64_t pattern) {
   store_pattern<<<PATTERN_BLOCKS_PER_SM * mg_cuda.sms, PATTERN_THREADS, 0, mg_cuda.stream>>>(
       (ulonglong2 *)memory, (int64_t)(bytes / sizeof(ulonglong2)), pattern);
   MG_CUDA_LAUNCHED("store_pattern");
   return MG_OK;
 }
 
-mg_status_t mg_cuda_peer_check(const void *memory, size_t bytes, uint64_t pattern,
-                               mg_word_errors_t *errors) {
+static mg_status_t check(const void *memory, size_t bytes, uint64_t pattern,
+                         mg_word_errors_t *errors) {
   unsigned long long *const result = mg_cuda.reduction;
   const uint64_t *const words = (const uint64_t *)memory;
   *errors = mg_word_errors_t();
@@ -66,3 +125,5 @@ mg_status_t mg_cuda_peer_check(const void *memory, size_t bytes, uint64_t patter
                          cudaMemcpyDeviceToHost));
   return MG_OK;
 }
+
+const mg_backend_peer_t mg_cuda_peer = {alloc, release, open, close, store, check};
