@@ -24,75 +24,30 @@ struct mg_box_level_t : mg_block_level_t {
   __device__ mg_box_level_t(const mg_cuda_patch_t *level, mg_block_shared_t *shared)
       : mg_block_level_t(level, shared) {}
 
-  /** The ghost of x at the indices `at`: the copy of a cell in periodic directions, the formula of
-   *  the given orders outside walls, as tensor products: i innermost, then j and k. */
-  __device__ __forceinline__ mg_real_t ghost(const mg_real_t *x, const int at[3],
-                                             const mg_wall_orders_t &order) const {
-    const mg_patch_t *p = &l->p;
-    const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
-    mg_wall_t kind[3];
-    ptrdiff_t in[3];
-#pragma unroll
-    for (int d = 0; d < 3; d++) {
-      const int n = p->n[d], high = at[d] >= n;
-      const bool outside = at[d] < 0 || high;
-      const int across = at[d] < 0 ? at[d] + n : high ? at[d] - n : at[d];
-      kind[d] = outside ? p->wall[d][high] : MG_WALL_NONE;
-      in[d] = kind[d] == MG_WALL_NONE || n == 1 ? 0 : high ? -stride[d] : stride[d];
-      x += stride[d] * (kind[d] == MG_WALL_NONE ? across : high ? n - 1 : 0);
-    }
-    mg_real_t plane[2];
-#pragma unroll
-    for (int k = 0; k < 2; k++) {
-      mg_real_t line[2];
-#pragma unroll
-      for (int j = 0; j < 2; j++) {
-        const mg_real_t *from = x + j * in[1] + k * in[2];
-        line[j] = inside_or_ghost(kind[0], order.along[0], from[0], from[in[0]]);
-      }
-      plane[k] = inside_or_ghost(kind[1], order.along[1], line[0], line[1]);
-    }
-    return inside_or_ghost(kind[2], order.along[2], plane[0], plane[1]);
-  }
-
-  __device__ __forceinline__ static mg_real_t inside_or_ghost(mg_wall_t kind, int order,
-                                                              mg_real_t x1, mg_real_t x2) {
-    return kind == MG_WALL_NONE ? x1 : mg_ghost(kind, order, x1, x2);
-  }
-
-  /** Fill one layer of ghosts of MG_U. */
+  /** Fill one layer of ghosts of MG_U: copies in periodic directions, wall formulas in others. One
+   *  direction after the other; lines of later ones include the ghosts of earlier ones. */
   __device__ void fill_layer(void) const {
+    const mg_patch_t *p = &l->p;
+    const int stride[3] = {1, (int)p->jstride, (int)p->kstride};
     const mg_wall_orders_t order = orders();
-    const mg_divisor_t w(row.n + 2), h(column.n + 2);
-    const int all = w.n * h.n * (l->p.n[2] + 2);
-#pragma unroll 1
-    for (int c = (int)threadIdx.x; c < all; c += (int)blockDim.x) {
-      const int q = w.quotient(c), k = h.quotient(q);
-      const int at[3] = {c - q * w.n - 1, q - k * h.n - 1, k - 1};
-      bool outside = false;
-      for (int d = 0; d < 3; d++)
-        outside = outside || at[d] < 0 || at[d] >= l->p.n[d];
-      if (outside) *mg_cell(&l->p, MG_U, at[0], at[1], at[2]) = ghost(vec(MG_U), at, order);
-    }
-    __syncthreads();
-  }
-
-  /** P (MG_U of the coarser level) at cell (i, j, k). */
-  __device__ __forceinline__ mg_real_t interpolated(const mg_box_level_t &coarse,
-                                                    mg_interpolation_t kind, int i, int j,
-                                                    int k) const {
-    const int at[3] = {i, j, k};
-    int parent[3], side[3];
 #pragma unroll
     for (int d = 0; d < 3; d++) {
-      parent[d] = mg_parent(&l->v.single[d], at[d]);
-      side[d] = mg_child_side(&l->v.single[d], l->v.n[d], at[d]);
+      const int a = d == 0, b = d == 2 ? 1 : 2, last = p->n[d] - 1;
+      const int before_a = a < d, before_b = b < d;
+      const mg_divisor_t w(p->n[a] + 2 * before_a);
+      const int rows = p->n[b] + 2 * before_b;
+#pragma unroll 1
+      for (int c = (int)threadIdx.x; c < 2 * rows * w.n; c += (int)blockDim.x) {
+        const int q = w.quotient(c), high = q >= rows;
+        const int in = high ? -stride[d] : stride[d];
+        mg_real_t *const x = vec(MG_U) + (c - q * w.n - before_a) * stride[a] +
+                             (q - high * rows - before_b) * stride[b] + high * last * stride[d];
+        const mg_wall_t kind = p->wall[d][high];
+        x[-in] = kind == MG_WALL_NONE ? x[last * in]
+                                      : mg_ghost(kind, order.along[d], x[0], x[last > 0 ? in : 0]);
+      }
+      __syncthreads();
     }
-    const mg_real_t *x = mg_cell(&coarse.l->p, MG_U, parent[0], parent[1], parent[2]);
-    return kind == MG_INTERPOLATE_P0
-               ? *x
-               : mg_interpolate_child(kind == MG_INTERPOLATE_P1, x, coarse.l->p.jstride,
-                                      coarse.l->p.kstride, side);
   }
 
   /** MG_F of the coarser level = restriction of src. */
@@ -135,7 +90,8 @@ template <bool colored> struct mg_box_levels_t {
 #pragma unroll
     for (int c = 0; c < 2; c++)
       if (pair.there && pair.i + c < cells.row.n) {
-        const mg_real_t p = cells.interpolated(coarse, kind, pair.i + c, pair.j, pair.k);
+        const int at[3] = {pair.i + c, pair.j, pair.k};
+        const mg_real_t p = mg_interpolate_any(coarse.l->p, MG_U, cells.l->v, cells.l->p, kind, at);
         u[c] = add ? u[c] + p : p;
       }
     return mg_make_real2(u[0], u[1]);

@@ -8,7 +8,6 @@
 #include "cuda/cells/interpolate.h"
 #include "cuda/cells/wall_value.h"
 #include "cuda/runtime/dependent_launch.h"
-#include "formulas/transfer.h"
 
 static const dim3 block_shape(32, 4, 1);
 
@@ -112,16 +111,7 @@ static __global__ void __launch_bounds__(128)
   MG_CUDA_CELL(i, j, k, fine.n);
   mg_cuda_wait_dependency();
   const int at[3] = {i, j, k};
-  int parent[3], side[3];
-  for (int d = 0; d < 3; d++) {
-    parent[d] = mg_parent(&level.single[d], fine.lo[d] + at[d]) - coarse.lo[d];
-    side[d] = mg_child_side(&level.single[d], level.n[d], fine.lo[d] + at[d]);
-  }
-  const mg_real_t *x = mg_cell(&coarse, src, parent[0], parent[1], parent[2]);
-  const mg_real_t value = kind == MG_INTERPOLATE_P0
-                              ? *x
-                              : mg_interpolate_child(kind == MG_INTERPOLATE_P1, x, coarse.jstride,
-                                                     coarse.kstride, side);
+  const mg_real_t value = mg_interpolate_any(coarse, src, level, fine, kind, at);
   mg_real_t *out = mg_cell(&fine, dst, i, j, k);
   *out = add ? *out + value : value;
 }
