@@ -89,17 +89,4 @@ static __device__ __forceinline__ mg_real_t mg_wall_value(const mg_patch_t *p,
                       : mg_wall_value<1, max_walls>(p, cell0, r);
 }
 
-/** Fill the ghost at patch-local indices `at`, which must be outside at least one wall. The
- *  second ghost of the lower-order formulas is always zero, so edge ghosts that depend on it are
- *  left unchanged. */
-static __device__ inline void mg_wall_fill(const mg_patch_t *p, mg_vector_t vec, const int at[3],
-                                           int order) {
-  mg_ghost_axis_t r[3];
-  for (int e = 0; e < 3; e++) {
-    r[e] = mg_ghost_axis(p, e, at[e]);
-    if (order < 4 && r[e].depth > 1) return;
-  }
-  *mg_cell(p, vec, at[0], at[1], at[2]) = mg_wall_value<3>(p, p->vec[vec], r, order);
-}
-
 #endif

@@ -225,35 +225,41 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** Fill the ghosts that fv4's A reads: all layers at faces, the first layer at edges. Cells are
-   *  numbered face by face, then edge by edge, to reduce divergence within a warp. */
-  __device__ void fill_ghosts_fv4(mg_vector_t x) const {
+  /** Fill ghosts of a vector: copies in periodic directions, wall formulas in others. One direction
+   *  after the other; lines of later ones include ghosts of earlier ones. The second ghost of
+   *  formulas of an order below 4 is always zero, and left as it is.
+   *  @tparam layers  1 or 2 */
+  template <int layers> __device__ __forceinline__ void fill_ghosts(mg_vector_t vector) const {
     const mg_patch_t *p = &l->p;
-    const int n = row.n, faces = 6 * l->v.radius * n * n, all = faces + 12 * n;
+    const int js = (int)p->jstride, ks = (int)p->kstride;
 #pragma unroll 1
-    for (int c = (int)threadIdx.x; c < all; c += (int)blockDim.x) {
-      int at[3];
-      if (c < faces) {
-        const int q = row.quotient(c), side = row.quotient(q), d = side % 3, layer = side / 6;
-        const int a = c - q * n, b = q - side * n;
-        const int out = side / 3 % 2 == 0 ? -1 - layer : n + layer;
-        at[0] = d == 0 ? out : a;
-        at[1] = d == 1 ? out : d == 0 ? a : b;
-        at[2] = d == 2 ? out : b;
-      } else {
-        const int edge = row.quotient(c - faces), d = edge % 3, a = c - faces - edge * n;
-        const int low = edge / 3 % 2 == 0 ? -1 : n, high = edge / 6 == 0 ? -1 : n;
-        at[0] = d == 0 ? a : low;
-        at[1] = d == 1 ? a : d == 0 ? low : high;
-        at[2] = d == 2 ? a : high;
+    for (int d = 0; d < 3; d++) {
+      const int a = d == 0, b = d == 2 ? 1 : 2, order = l->inward[d] ? l->order : 1;
+      const int step = d == 0 ? 1 : (d == 1 ? js : ks), step_a = d == 0 ? js : 1,
+                step_b = d == 2 ? js : ks;
+      const int before_a = a < d ? layers : 0, before_b = b < d ? layers : 0;
+      const mg_divisor_t w(p->n[a] + 2 * before_a);
+      const int rows = p->n[b] + 2 * before_b, last = p->n[d] - 1;
+#pragma unroll 1
+      for (int c = (int)threadIdx.x; c < 2 * rows * w.n; c += (int)blockDim.x) {
+        const int q = w.quotient(c), high = q >= rows, in = high ? -step : step;
+        mg_real_t *const x = vec(vector) + (c - q * w.n - before_a) * step_a +
+                             (q - high * rows - before_b) * step_b + high * last * step;
+        const mg_wall_t kind = p->wall[d][high];
+        if (kind == MG_WALL_NONE) {
+#pragma unroll
+          for (int g = 0; g < layers; g++)
+            x[-(g + 1) * in] = x[(last - g) * in];
+        } else if (layers == 2 && order == 4) {
+          const mg_real_t y[4] = {x[0], x[in], x[2 * in], x[3 * in]};
+          x[-in] = mg_wall_ghost<4>(y, 1);
+          x[-2 * in] = mg_wall_ghost<4>(y, 2);
+        } else {
+          x[-in] = mg_ghost(kind, order, x[0], x[last > 0 ? in : 0]);
+        }
       }
-      if (l->v.periodic)
-        *mg_cell(p, x, at[0], at[1], at[2]) =
-            *mg_cell(p, x, (at[0] + n) % n, (at[1] + n) % n, (at[2] + n) % n);
-      else
-        mg_wall_fill(p, x, at, l->order);
+      __syncthreads();
     }
-    __syncthreads();
   }
 
   /** Places of the values that a 7-point stencil reads, if the cell's is `from`. In periodic
@@ -284,7 +290,7 @@ struct mg_block_level_t {
   /** dst = f - A x, or A x for f < 0. */
   template <bool fv4>
   __device__ void residual(mg_vector_t dst, mg_vector_t x, mg_vector_t f) const {
-    if (fv4) fill_ghosts_fv4(x);
+    if (fv4) fill_ghosts<2>(x);
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const int3 i = cell(c);

@@ -24,32 +24,6 @@ struct mg_box_level_t : mg_block_level_t {
   __device__ mg_box_level_t(const mg_cuda_patch_t *level, mg_block_shared_t *shared)
       : mg_block_level_t(level, shared) {}
 
-  /** Fill one layer of ghosts of MG_U: copies in periodic directions, wall formulas in others. One
-   *  direction after the other; lines of later ones include the ghosts of earlier ones. */
-  __device__ void fill_layer(void) const {
-    const mg_patch_t *p = &l->p;
-    const int stride[3] = {1, (int)p->jstride, (int)p->kstride};
-    const mg_wall_orders_t order = orders();
-#pragma unroll
-    for (int d = 0; d < 3; d++) {
-      const int a = d == 0, b = d == 2 ? 1 : 2, last = p->n[d] - 1;
-      const int before_a = a < d, before_b = b < d;
-      const mg_divisor_t w(p->n[a] + 2 * before_a);
-      const int rows = p->n[b] + 2 * before_b;
-#pragma unroll 1
-      for (int c = (int)threadIdx.x; c < 2 * rows * w.n; c += (int)blockDim.x) {
-        const int q = w.quotient(c), high = q >= rows;
-        const int in = high ? -stride[d] : stride[d];
-        mg_real_t *const x = vec(MG_U) + (c - q * w.n - before_a) * stride[a] +
-                             (q - high * rows - before_b) * stride[b] + high * last * stride[d];
-        const mg_wall_t kind = p->wall[d][high];
-        x[-in] = kind == MG_WALL_NONE ? x[last * in]
-                                      : mg_ghost(kind, order.along[d], x[0], x[last > 0 ? in : 0]);
-      }
-      __syncthreads();
-    }
-  }
-
   /** MG_F of the coarser level = restriction of src. */
   __device__ void restrict_to(const mg_box_level_t &coarse, mg_vector_t src) const {
     const mg_patch_t *p = &l->p;
@@ -83,7 +57,7 @@ template <bool colored> struct mg_box_levels_t {
   __device__ __forceinline__ mg_real2_t interpolated(int l, bool add) const {
     const mg_box_level_t cells = level(l), coarse = level(l + 1);
     const mg_interpolation_t kind = add ? args->v : args->f;
-    if (kind != MG_INTERPOLATE_P0) coarse.fill_layer();
+    if (kind != MG_INTERPOLATE_P0) coarse.fill_ghosts<1>(MG_U);
     const mg_block_pair_t pair = cells.pair();
     const mg_real2_t zero = {0.0, 0.0}, old = add ? cells.load(MG_U, pair) : zero;
     mg_real_t u[2] = {old.x, old.y};
