@@ -42,7 +42,7 @@ struct mg_block_cell_t {
   uint32_t place; /**< address of the value in the first half of shared memory */
   mg_row_t row;
   mg_places7_t near; /**< addresses of the neighbors' values */
-  mg_real_t f;
+  mg_real_t f, u;
   mg_real_t dinv; /**< 1 / diagonal; c2 / diagonal in colored steps */
 };
 
@@ -92,31 +92,29 @@ template <bool colored> struct mg_block_smoother_t {
     c->f = level.vec(MG_F)[c->at];
     c->dinv = level.vec(MG_DINV)[c->at];
     if (colored) c->dinv *= MG_REAL(steps.c2); /* here, off the path from step to step */
+    c->u = u;
     if (c->there) mg_shared_store(c->place, u);
   }
 
   __device__ __forceinline__ mg_values7_t values(const mg_block_cell_t &c) const {
-    return mg_shared_values7(order, c.near, now, mg_shared_load(c.place + now));
+    return mg_shared_values7(order, c.near, now, c.u);
   }
 
   /* With u = 0, A u is 0 exactly, so a zero guess is no special case. */
-  __device__ __forceinline__ void relax(const mg_block_cell_t &c) {
-    mg_real_t u = 0.0;
-    if (c.there) {
-      const mg_values7_t x = values(c);
-      u = mg_relax(x.c, mg_row_apply(level.l, c.row, x), c.f, c.dinv, MG_REAL(1.0));
-    }
+  __device__ __forceinline__ void relax(mg_block_cell_t *c) {
+    if (c->there)
+      c->u = mg_relax(c->u, mg_row_apply(level.l, c->row, values(*c)), c->f, c->dinv, MG_REAL(1.0));
     if (odd_period) __syncthreads();
-    if (c.there) mg_shared_store(c.place + now, u);
+    if (c->there) mg_shared_store(c->place + now, c->u);
   }
 
   /* The next iterate replaces the previous one. */
-  __device__ __forceinline__ void update(const mg_block_cell_t &c, mg_real_t c1, mg_real_t c2) {
-    if (!c.there) return;
-    const mg_values7_t x = values(c);
-    const mg_real_t ax = mg_row_apply(level.l, c.row, x),
-                    previous = c1 == MG_REAL(0.0) ? x.c : mg_shared_load(c.place + other);
-    mg_shared_store(c.place + other, mg_update(x.c, previous, ax, c.f, c.dinv, c1, c2));
+  __device__ __forceinline__ void update(mg_block_cell_t *c, mg_real_t c1, mg_real_t c2) {
+    if (!c->there) return;
+    const mg_real_t ax = mg_row_apply(level.l, c->row, values(*c)),
+                    previous = c1 == MG_REAL(0.0) ? c->u : mg_shared_load(c->place + other);
+    c->u = mg_update(c->u, previous, ax, c->f, c->dinv, c1, c2);
+    mg_shared_store(c->place + other, c->u);
   }
 
   /** Perform all steps and store u; call once. */
@@ -125,21 +123,21 @@ template <bool colored> struct mg_block_smoother_t {
     for (int n = 0; n < steps.n; n++, same >>= 1) {
       if constexpr (colored) {
         if (same & 1)
-          relax(first);
+          relax(&first);
         else
-          relax(second);
+          relax(&second);
       } else {
         const mg_step_t s = steps.step[n];
-        update(first, MG_REAL(s.c1), MG_REAL(s.c2));
-        update(second, MG_REAL(s.c1), MG_REAL(s.c2));
+        update(&first, MG_REAL(s.c1), MG_REAL(s.c2));
+        update(&second, MG_REAL(s.c1), MG_REAL(s.c2));
         const uint32_t swap = now;
         now = other;
         other = swap;
       }
       __syncthreads();
     }
-    if (first.there) level.vec(MG_U)[first.at] = mg_shared_load(first.place + now);
-    if (second.there) level.vec(MG_U)[second.at] = mg_shared_load(second.place + now);
+    if (first.there) level.vec(MG_U)[first.at] = first.u;
+    if (second.there) level.vec(MG_U)[second.at] = second.u;
   }
 
   /** dst = f - A u. */
