@@ -12,6 +12,7 @@
 #include "formulas/arrays.h"
 #include "formulas/smoother.h"
 #include "formulas/view.h"
+#include "plan/path.h"
 #include <stddef.h>
 
 /** Kind of memory. */
@@ -65,9 +66,9 @@ typedef struct {
     const mg_view_t *view;
     const mg_step_t *step; /**< steps of one smooth */
     int n_steps;
-    bool resident; /**< a smooth by itself is one operation (smooth_resident) */
   } level[MG_MAX_COARSE_CYCLE_LEVELS];
   int n_levels;
+  const mg_path_t *path;   /**< that the plan has chosen */
   mg_interpolation_t v, f; /**< interpolation of corrections (v) and of F-cycle solutions (f) */
   mg_bottom_t bottom;
   int max_iterations; /**< maximum iterations of the bottom solver */
@@ -137,20 +138,12 @@ typedef struct {
 
 /** Several operations in one pass over memory. Each entry is optional by itself. */
 typedef struct {
-  /** Temporal blocking: whether `smooth` can fuse n steps of a smoother into one sweep over memory,
-   *  for all n <= max_steps; of fv4, colored steps only. Fused sweeps are out of place: neither dst
-   *  nor previous_out may be x or previous. Outside the walls, mg_layers_of_steps ghost layers of x
-   *  must be valid, one less of the betas, and n - 1 of previous, MG_F, MG_ALPHA and, for fv4,
-   *  MG_DINV. */
-  bool (*can_fuse)(const mg_view_t *v, int max_steps);
   /** All n steps of a smooth as one operation that keeps the level in the processor, or on a CPU
    *  the part of it that is in use, with dst = x, or x < 0. Steps on all cells may also write the
    *  other one of MG_U and MG_TMP. The steps satisfy mg_steps_fuse. It also does what `use` says.
    *  With walls on all sides it reads no ghosts of the level. Otherwise n + 1 ghost layers of x,
    * and n of MG_F, the coefficients and MG_DINV, must be valid, and one layer of dst is valid then.
-   *  can_reside reports whether the view allows it. Both entries or none; they need norm_begin and
-   *  norm_end. */
-  bool (*can_reside)(const mg_view_t *v, int n);
+   *  Needs norm_begin and norm_end. */
   mg_status_t (*smooth_resident)(const mg_view_t *v, const mg_sweep_t *sweep,
                                  const mg_resident_use_t *use);
   /** Rows of the strips in which smooth_resident passes through a level, for reports. NULL: it has
@@ -188,17 +181,14 @@ typedef struct {
 /** Coarse levels as one operation each, where separate operations would be dominated by launches
  *  and by waits for every scalar. */
 typedef struct {
-  /** A whole Krylov solve of the coarsest level as in bottom.h. `bottom_fits` reports which
-   *  levels are small enough.
+  /** A whole Krylov solve of the coarsest level as in bottom.h, if the plan says so (path.h).
    *  @param[in] reduction  stop at this reduction of the maximum norm of the residual */
-  bool (*bottom_fits)(const mg_view_t *v, mg_bottom_t method);
   mg_status_t (*bottom)(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int max_iterations,
                         double reduction);
-  /** Cycles over the coarsest levels.
-   *
-   *  `cycle_create` sets *out to NULL if the levels do not fit. The views must outlive the
-   *  result; the steps need not. `cycle_run` cycles from level `top` of the job down and back:
-   *  MG_CYCLE_F from its right-hand side alone, MG_CYCLE_V from a guess or from zero. */
+  /** Cycles over the coarsest levels that the plan names (path.h). The views must outlive the
+   *  result of `cycle_create`; the steps need not. `cycle_run` cycles from level `top` of the job
+   * down and back: MG_CYCLE_F from its right-hand side alone, MG_CYCLE_V from a guess or from zero.
+   */
   mg_status_t (*cycle_create)(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out);
   void (*cycle_free)(mg_coarse_cycle_t *coarse_cycle);
   mg_status_t (*cycle_run)(const mg_coarse_cycle_t *coarse_cycle, int top, mg_cycle_t cycle,
@@ -351,8 +341,11 @@ typedef struct mg_backend {
    *  otherwise out of place; `previous` is then dst. x < 0 stands for a zero vector that is not
    *  stored: the first smooth on a coarse level neither fills nor reads its guess. Halo ghosts of
    *  x must be valid. The backend handles the walls itself and may write the ghosts of x.
-   *  n > 1 and regions other than MG_REGION_ALL only as can_fuse, sweep_overlaps and interior_first
-   *  allow. */
+   *  n > 1 (temporal blocking) only as the level's path allows (path.h), regions other than
+   *  MG_REGION_ALL only as sweep_overlaps and interior_first allow. Fused steps are out of place:
+   *  neither dst nor previous_out may be x or previous. Outside the walls, mg_layers_of_steps ghost
+   *  layers of x must be valid, one less of the betas, and n - 1 of previous, MG_F, MG_ALPHA and,
+   *  for fv4, MG_DINV. */
   mg_status_t (*smooth)(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
   /** dst = f - A x; f < 0 means dst = A x. Ghosts of x as for smooth. */
   mg_status_t (*residual)(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);

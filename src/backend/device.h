@@ -78,10 +78,10 @@ typedef struct {
   /** Whether this process can use device `number`. It becomes the current device.
    *  @param[out] why  the reason if it cannot; nothing is logged */
   bool (*usable)(int number, char *why, size_t size);
-  /** SMs of a device, which need not be open. After set_shared, 0 if the open device is shared: a
-   *  launch can rely on none.
-   *  @return 0 also if the number is unknown */
-  int (*usable_sms)(int number);
+  /** What launches can use on a device, which need not be open. Unknown: 0.
+   *  @param[out] limit  [0]: SMs; after set_shared, 0 if the open device is shared: a launch can
+   *      rely on none. [1]: bytes of shared memory of a block */
+  void (*limits)(int number, double limit[2]);
   /** Open device `number` for this process. If it is open already, only find the facts.
    *  @return MG_OK, MG_ERR_UNAVAILABLE (it is not usable), MG_ERR_DEVICE, MG_ERR_MEMORY */
   mg_status_t (*open)(int number, mg_device_facts_t *facts);

@@ -161,7 +161,6 @@ mg_status_t mg_cpu_extend_faces(const mg_view_t *v);
 mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
 mg_status_t mg_cpu_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int order);
 mg_status_t mg_cpu_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
-bool mg_cpu_can_reside(const mg_view_t *v, int n);
 mg_status_t mg_cpu_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
                                    const mg_resident_use_t *use);
 int mg_cpu_strip_rows(const mg_view_t *v, int n);

@@ -8,7 +8,6 @@
 #ifdef MG_FLOAT
 #define mg_backend_cpu                 mg_backend_cpu_float
 #define mg_cpu_axpby                   mg_cpu_axpby_float
-#define mg_cpu_can_reside              mg_cpu_can_reside_float
 #define mg_cpu_can_split               mg_cpu_can_split_float
 #define mg_cpu_copy                    mg_cpu_copy_float
 #define mg_cpu_dot                     mg_cpu_dot_float

@@ -1,6 +1,6 @@
 /* The path of passes: a smooth passes the level through the caches of a CPU once (pass.h). */
 #include "formulas/smoother.h"
-#include "plan/path.h"
+#include "plan/path_facts.h"
 
 /* All measured, not derived (docs/performance.md, "CPU"). */
 enum {
@@ -61,7 +61,7 @@ static bool can(const mg_level_facts_t *level) {
  * the layers, and the coarse ones are cells of the next level. */
 static bool may_interpolate_ghosts(const mg_level_facts_t *level) {
   const int layers = mg_layers_of_interpolating_pass(level->n_steps);
-  return level->nests_coarse && layers <= MAX_LAYERS && level->layout->box_dim >= layers &&
+  return level->plan->nests_coarse && layers <= MAX_LAYERS && level->layout->box_dim >= layers &&
          level->coarse_box_dim >= mg_coarse_layers_of_pass(level->n_steps);
 }
 
@@ -70,9 +70,9 @@ static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
   const bool halo = mg_has_halo(level);
   plan->resident = true;
   plan->steps_per_pass = n;
-  plan->fused_residual = level->halves;
+  plan->fused_residual = plan->halves;
   plan->fused_interpolation =
-      mg_interpolates(level) && level->halves && (!halo || may_interpolate_ghosts(level));
+      mg_interpolates(level) && plan->halves && (!halo || may_interpolate_ghosts(level));
   plan->one_exchange = halo;
   plan->reads_dinv = !halo || percent_with_ghosts(level) <= DINV_MAX_PERCENT;
   if (halo) mg_deepen(plan, mg_layers_of_pass(level->op->radius, n));
@@ -81,9 +81,20 @@ static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
   mg_deepen(plan + 1, mg_coarse_layers_of_pass(n));
 }
 
+/* Whether the rank has one patch, with an even number of cells in each direction or an odd one
+ * between walls. */
+static bool suits(const mg_view_t *v, int n) {
+  bool one = v->n_patches == 1;
+  (void)n;
+  for (int d = 0; d < 3 && one; d++)
+    one = v->patch[0].n[d] % 2 == 0 || (v->general && v->side[d][0] != MG_WALL_NONE);
+  return one;
+}
+
 const mg_path_t mg_path_cpu_pass = {.name = "cache pass",
                                     .why = "a smooth reads memory once; measured on two cores of "
                                            "an EPYC, an F-cycle of 128^3 takes 31 "
                                            "instead of 45 ms",
                                     .can = can,
-                                    .needs = needs};
+                                    .needs = needs,
+                                    .suits = suits};

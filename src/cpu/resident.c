@@ -11,16 +11,6 @@
 /* Of the calling thread's last smooth: threads may use different solvers at the same time. */
 static _Thread_local double residual_norm;
 
-bool mg_cpu_can_reside(const mg_view_t *v, int n) {
-  const mg_operator_traits_t *t = mg_traits_of(v->op);
-  bool can = t->pass_planes > 0 && v->n_patches == 1 &&
-             (mg_walls_enclose(v) || v->ghost_layers >= mg_layers_of_pass(v->radius, n)) &&
-             v->box_dim >= t->pass_box_dim;
-  for (int d = 0; d < 3 && can; d++)
-    can = v->patch[0].n[d] % 2 == 0 || (v->general && v->side[d][0] != MG_WALL_NONE);
-  return can;
-}
-
 mg_status_t mg_cpu_norm_begin(void) {
   residual_norm = 0.0;
   return MG_OK;

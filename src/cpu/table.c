@@ -63,8 +63,7 @@ const mg_backend_t mg_backend_cpu = {
     .multiply = mg_cpu_multiply,
     .max_norm = mg_cpu_max_norm,
     .dot = mg_cpu_dot,
-    .fused = {MG_IF_FUSED(.can_reside = mg_cpu_can_reside,
-                          .smooth_resident = mg_cpu_smooth_resident,
+    .fused = {MG_IF_FUSED(.smooth_resident = mg_cpu_smooth_resident,
                           .strip_rows = mg_cpu_strip_rows, .norm_begin = mg_cpu_norm_begin,
                           .norm_end = mg_cpu_norm_end, )
                   .residual_norm = mg_cpu_residual_norm,

@@ -115,8 +115,6 @@ mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to);
 
 /** Let launches of a kernel have this much dynamic shared memory. */
 mg_status_t mg_cuda_allow_shared(const void *kernel, size_t bytes);
-/** The same; false if the device has too little. */
-bool mg_cuda_allows_shared(const void *kernel, size_t bytes);
 
 /** Blocks of a kernel that an SM runs at the same time. */
 mg_status_t mg_cuda_blocks_per_sm(const void *kernel, int threads, size_t shared_bytes, int *n);
@@ -218,7 +216,6 @@ mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int or
 mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
 bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host);
 bool mg_cuda_interior_first(const mg_view_t *v, int n);
-bool mg_cuda_can_fuse(const mg_view_t *v, int max_steps);
 bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n);
 mg_status_t mg_cuda_smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                     const mg_view_t *coarse, mg_vector_t dst);
@@ -252,7 +249,6 @@ mg_status_t mg_cuda_event_timer_record(int number);
 mg_status_t mg_cuda_event_timers_elapsed(int first, int last, double *seconds);
 void mg_cuda_range_begin(const char *name);
 void mg_cuda_range_end(void);
-bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method);
 mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess,
                            int max_iterations, double reduction);
 mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out);
@@ -302,9 +298,7 @@ mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg
                                  bool residual, const mg_view_t *coarse, mg_vector_t dst);
 bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host);
 
-/* Two half sweeps of fv4 in one pass (fv4/fused.cu): `can_fuse`, `smooth` of two steps, and
- * `sweep_overlaps` for them. */
-bool mg_cuda_fv4_can_fuse(const mg_view_t *v, int max_steps);
+/* Two half sweeps of fv4 in one pass (fv4/fused.cu): `smooth` and `sweep_overlaps`. */
 mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep,
                                      mg_region_t region);
 bool mg_cuda_fv4_fused_overlaps(const mg_view_t *v, bool host);
@@ -318,8 +312,7 @@ mg_status_t mg_cuda_fv4_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vect
 mg_status_t mg_cuda_fv4_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
                                           const mg_view_t *coarse, mg_vector_t dst);
 
-/** The entries can_reside and smooth_resident of the table, for all operators. */
-bool mg_cuda_operator_can_reside(const mg_view_t *v, int n);
+/** The entry smooth_resident of the table, for all operators. */
 mg_status_t mg_cuda_operator_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
                                              const mg_resident_use_t *use);
 

@@ -38,10 +38,8 @@ extern "C" const mg_backend_t mg_backend_cuda = {
                 .stream_join = mg_cuda_stream_join,
                 .sweep_overlaps = mg_cuda_sweep_overlaps,
                 MG_IF_FUSED(.interior_first = mg_cuda_interior_first)},
-    .fused = {MG_IF_FUSED(.can_fuse = mg_cuda_can_fuse, )
-                  MG_IF_RESIDENT(.can_reside = mg_cuda_operator_can_reside,
-                                 .smooth_resident = mg_cuda_operator_smooth_resident, )
-                      .folds_walls = mg_cuda_folds_walls,
+    .fused = {MG_IF_RESIDENT(.smooth_resident = mg_cuda_operator_smooth_resident, ).folds_walls =
+                  mg_cuda_folds_walls,
               .residual_norm = mg_cuda_residual_norm,
               .residual_restrict = mg_cuda_residual_restrict,
               MG_IF_FUSED(.can_smooth_residual = mg_cuda_can_smooth_residual,
@@ -50,8 +48,7 @@ extern "C" const mg_backend_t mg_backend_cuda = {
               .norm_end = mg_cuda_max_end,
               MG_IF_FUSED(.can_interpolate_smooth = mg_cuda_can_interpolate_smooth,
                           .interpolate_smooth = mg_cuda_interpolate_smooth)},
-    MG_IF_COARSE(.coarse = {.bottom_fits = mg_cuda_bottom_fits,
-                            .bottom = mg_cuda_bottom,
+    MG_IF_COARSE(.coarse = {.bottom = mg_cuda_bottom,
                             .cycle_create = mg_cuda_coarse_cycle_create,
                             .cycle_free = mg_cuda_coarse_cycle_free,
                             .cycle_run = mg_cuda_coarse_cycle_run}, )

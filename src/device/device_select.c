@@ -139,13 +139,16 @@ static mg_status_t note_sharers(void) {
   return MG_OK;
 }
 
-/* Find the number of SMs that resident smooths can use on the GPU of any rank. */
-static mg_status_t find_sms(const mg_params_t *params, int n, int *sms) {
+/* Find the SMs and the shared memory that launches can use on the GPU of any rank.
+ * @param[in] opened  0 SMs are a shared GPU, not an unknown one */
+static mg_status_t find_limits(mg_params_t *params, int n, bool opened) {
+  double least[2] = {0.0, 0.0};
   int number = 0;
   MG_TRY(mg_comm_agree(device_number(params, n, &number)));
-  double fewest = gpus()->usable_sms(number);
-  MG_TRY(mg_comm_min(mg_comm_world(), &fewest, 1));
-  *sms = (int)fewest;
+  gpus()->limits(number, least);
+  MG_TRY(mg_comm_min(mg_comm_world(), least, 2));
+  if (opened || least[0] > 0.0) params->sms = (int)least[0];
+  if (least[1] > 0.0) params->shared_bytes = (int)least[1];
   return MG_OK;
 }
 
@@ -167,15 +170,11 @@ mg_status_t mg_device_resolve(mg_params_t *params) {
   if (params->device != MG_DEVICE_AUTO && params->device != MG_DEVICE_CUDA) return MG_OK;
   const int here = mg_device_count();
   double min_devices = here;
-  int sms;
   MG_TRY(mg_comm_min(mg_comm_world(), &min_devices, 1));
   if (params->device == MG_DEVICE_AUTO)
     params->device = min_devices < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
   if (params->device == MG_DEVICE_CUDA) limit_steps_to_operator(params);
-  if (min_devices < 1.0) return MG_OK;
-  MG_TRY(find_sms(params, here, &sms));
-  if (sms > 0) params->sms = sms;
-  return MG_OK;
+  return min_devices < 1.0 ? MG_OK : find_limits(params, here, false);
 }
 
 /* Levels reserve memory for fused sweeps only if the devices of all ranks support them. */
@@ -231,7 +230,7 @@ static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
   MG_TRY(check_memory(params));
   MG_TRY(limit_steps_per_pass(params));
   MG_TRY(note_sharers());
-  return find_sms(params, here, &params->sms);
+  return find_limits(params, here, true);
 }
 
 mg_status_t mg_device_choose(mg_params_t *params) {

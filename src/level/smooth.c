@@ -7,13 +7,11 @@
 
 /* ---- set-up ---- */
 
-/* Whether this rank's patches and device suit the planned path. */
+/* Whether the planned path suits this rank's patches. */
 static bool can_fuse(const mg_level_t *level) {
-  const mg_backend_fused_t *fused = &level->backend->fused;
-  const mg_view_t *v = mg_level_view(level);
-  if (level->plan->steps_per_pass == 1) return false;
-  if (level->plan->resident) return fused->can_reside && fused->can_reside(v, level->n_steps);
-  return level->n_steps > 1 && fused->can_fuse && fused->can_fuse(v, level->plan->steps_per_pass);
+  const mg_level_plan_t *plan = level->plan;
+  return plan->steps_per_pass > 1 && level->n_steps > 1 &&
+         (!plan->path->suits || plan->path->suits(mg_level_view(level), plan->steps_per_pass));
 }
 
 /* Let each sweep compute the ghosts that later ones read, and the last one a layer for what
@@ -237,12 +235,13 @@ mg_smoothing_t mg_smoothing_of(const mg_level_t *level) {
   if (!level->comm) return (mg_smoothing_t){.steps = 0};
   const mg_schedule_t *s = &level->schedule[MG_FROM_GUESS];
   const mg_backend_fused_t *fused = &level->backend->fused;
-  const bool resident = s->sweep->resident, has_strips = resident && fused->strip_rows;
+  const bool has_strips = s->sweep->resident && fused->strip_rows,
+             smooths = mg_level_path(level->plan) == level->plan->path;
   return (mg_smoothing_t){
       .steps = level->n_steps,
       .sweeps = s->n,
       .strip_rows = has_strips ? fused->strip_rows(mg_level_view(level), level->n_steps) : 0,
-      .path = (level->steps_per_pass > 1 ? level->plan->path : &mg_path_steps)->name,
+      .path = smooths && level->steps_per_pass == 1 ? &mg_path_steps : mg_level_path(level->plan),
       .interpolates = mg_smooth_interpolates(level),
       .has_residual = mg_smooth_has_residual(level, MG_FROM_GUESS)};
 }

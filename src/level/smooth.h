@@ -51,10 +51,10 @@ MG_MUST_CHECK mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *
 /** The sweeps over memory of a smooth that starts from a guess, for reports. */
 typedef struct {
   int steps, sweeps;
-  int strip_rows;    /**< rows at once, if a sweep passes through a CPU's caches; otherwise 0 */
-  const char *path;  /**< "cache pass", "resident", "fused sweeps" or "single steps" */
-  bool interpolates; /**< the first sweep also interpolates from the next coarser level */
-  bool has_residual; /**< the last sweep also restricts the residual of its result */
+  int strip_rows;        /**< rows at once, if a sweep passes through a CPU's caches; otherwise 0 */
+  const mg_path_t *path; /**< how the level is smoothed, or with coarser ones solved */
+  bool interpolates;     /**< the first sweep also interpolates from the next coarser level */
+  bool has_residual;     /**< the last sweep also restricts the residual of its result */
 } mg_smoothing_t;
 
 /** All zero on ranks without cells of the level. */

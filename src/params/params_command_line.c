@@ -18,6 +18,7 @@ void mg_params_defaults(mg_params_t *params) {
     if (option->value && !mg_option_set(option, option->value, params, &why)) continue;
   }
   params->sms = MG_SMS_ASSUMED;
+  params->shared_bytes = MG_SHARED_ASSUMED;
   mg_params_set_dependent_defaults(params, nothing_set);
 }
 

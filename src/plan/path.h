@@ -1,13 +1,15 @@
-/* Paths: the ways to smooth a level.
+/* Paths: the ways to smooth a level, to solve the coarsest one, and to run all coarse levels.
  *
- * A fast path is one row, in its own file next to the code that runs it. The plan passes the facts
- * of a level to the rows of its place, in order of preference, and uses the first one that can
- * smooth the level; if none can, single steps. Only rows read facts, and each has its own limits.
- * Rows of GPUs are plain C: a machine without one can plan for it. */
+ * A fast path is one row, in a file next to the code that runs it. The plan passes the facts of a
+ * level to the rows of its place, in order of preference, and uses the first one that can; if none
+ * can, single operations. Only rows read facts, and each has its own limits. Rows of GPUs are plain
+ * C: a machine without one can plan for it. */
 #ifndef MG_PATH_H
 #define MG_PATH_H
 
 #include "base/operators.h"
+#include "base/types.h"
+#include "formulas/view.h"
 #include "plan/decomp.h"
 
 /** Sizes on a rank for which a path pays; [1]: of colored steps. */
@@ -17,16 +19,21 @@ typedef struct {
   int64_t residual_min_bytes[2], interpolation_min_bytes;
 } mg_path_limits_t;
 
+typedef struct mg_level_plan mg_level_plan_t;
+
 /** What rows may know about a level. */
 typedef struct {
+  const mg_level_plan_t *plan; /**< the level, followed by all coarser ones */
+  int n_levels;                /**< of these */
   const mg_layout_t *layout;
   const mg_operator_traits_t *op;
   bool periodic[3]; /**< in each direction */
+  bool neumann;     /**< has such a side */
   bool alpha_varies;
-  int value_bytes;           /**< of a cell */
-  int sms;                   /**< SMs of the GPU; 0: shared with other ranks */
-  bool halves, nests_coarse; /**< as in mg_level_plan_t */
-  int32_t coarse_box_dim;    /**< its cells per side of a box; 0: none, or at another place */
+  int sms;                /**< SMs of the GPU; 0: shared with other ranks */
+  int shared_bytes;       /**< shared memory of a block */
+  int32_t coarse_box_dim; /**< its cells per side of a box; 0: none, or at another place */
+  mg_bottom_t bottom;
 
   int n_steps;                    /**< of a smooth */
   int max_fused;                  /**< maximum number of steps of a fused sweep; 1: fuse nothing */
@@ -35,17 +42,18 @@ typedef struct {
   const mg_path_limits_t *limits; /**< of the row that is called */
 } mg_level_facts_t;
 
-typedef struct mg_level_plan mg_level_plan_t;
-
 /** A row of the table. */
 typedef struct {
   const char *name; /**< as reports print it */
   const char *why;  /**< its gain, and where it was measured */
   mg_path_limits_t limits;
   bool (*can)(const mg_level_facts_t *level);
-  /** Plan a level that the path can smooth: ghost layers and what sweeps do.
+  /** Plan a level that the path can smooth: ghost layers and what sweeps do. NULL: nothing.
    *  @param[in,out] plan  single steps at entry; the next coarser level, if any, follows */
   void (*needs)(const mg_level_facts_t *level, mg_level_plan_t *plan);
+  /** Whether sweeps of n steps suit this rank's patches. All ranks use the path, or none. NULL: any
+   *  patches do. */
+  bool (*suits)(const mg_view_t *v, int n);
 } mg_path_t;
 
 /** Backend of a level. */
@@ -76,6 +84,8 @@ struct mg_level_plan {
   int ghost_layers;  /**< ghost layers of each patch: as many as any operation reads */
   int wall_layers;   /**< ghost layers outside walls; on a CPU, as many as the operator reads */
   const mg_path_t *path;    /**< how it is smoothed */
+  const mg_path_t *bottom;  /**< how the coarsest level is solved; NULL for all others */
+  const mg_path_t *cycle;   /**< how one launch runs this and all coarser levels; NULL: none does */
   int steps_per_pass;       /**< maximum number of fused smoother steps; 1: not fused */
   bool resident;            /**< a smooth is one sweep that keeps the level in the GPU, or passes it
                                through a CPU's caches once; steps_per_pass is the number of its steps */
@@ -86,49 +96,29 @@ struct mg_level_plan {
                         later sweeps, a residual and an interpolation */
 };
 
-/** The paths of a place. */
+/** The paths of a place: fast ones in order of preference, then NULL. */
 typedef struct {
-  const mg_path_t *row[3]; /**< fast ones in order of preference, then NULL: mg_path_steps */
-  bool norms, guesses;     /**< computes norms of residuals, reads guesses, without storing them */
+  const mg_path_t *smooth[3]; /**< otherwise mg_path_steps */
+  const mg_path_t *bottom[2]; /**< otherwise mg_path_bottom */
+  const mg_path_t *cycle[4];  /**< otherwise NULL */
+  bool norms, guesses; /**< computes norms of residuals, reads guesses, without storing them */
 } mg_place_paths_t;
 
-extern const mg_path_t mg_path_steps;         /**< plan/plan_level.c */
+extern const mg_path_t mg_path_steps, mg_path_bottom; /**< plan/plan_level.c */
+extern const mg_path_t mg_path_cuda_bottom, mg_path_cuda_cubes, mg_path_cuda_boxes,
+    mg_path_cuda_fv4;                         /**< cuda/coarse/coarse_path.c */
 extern const mg_path_t mg_path_cpu_pass;      /**< cpu/pass_path.c */
 extern const mg_path_t mg_path_cuda_resident; /**< cuda/resident/resident_path.c */
 extern const mg_path_t mg_path_cuda_fused;    /**< cuda/fused/fused_path.c */
 
-/** Give a level at least `layers` ghost layers. */
-static inline void mg_deepen(mg_level_plan_t *plan, int layers) {
-  if (plan->ghost_layers < layers) plan->ghost_layers = layers;
+/** How a level is smoothed, or solved, or run with all coarser ones. */
+static inline const mg_path_t *mg_level_path(const mg_level_plan_t *plan) {
+  return plan->cycle ? plan->cycle : plan->bottom ? plan->bottom : plan->path;
 }
 
 /** Cells per rank, on average. */
 static inline int64_t mg_cells_per_rank(const mg_level_facts_t *level) {
   return mg_layout_n_cells(level->layout) / level->layout->n_ranks;
-}
-
-/** Whether some ghosts are copies of cells. */
-static inline bool mg_has_halo(const mg_level_facts_t *level) {
-  return level->layout->n_ranks > 1 || level->periodic[0] || level->periodic[1] ||
-         level->periodic[2];
-}
-
-/** Whether the cells have a red-black coloring. An odd number is allowed between walls. */
-static inline bool mg_has_colors(const mg_level_facts_t *level) {
-  const mg_layout_t *y = level->layout;
-  for (int d = 0; d < 3; d++)
-    if (y->n[d] % 2 != 0 && (!y->general || level->periodic[d])) return false;
-  return true;
-}
-
-/** Whether the steps of a smooth may be one sweep. */
-static inline bool mg_smooth_fuses(const mg_level_facts_t *level) {
-  return level->max_fused > 1 && level->fuse && level->n_steps > 1;
-}
-
-/** Whether the next coarser level allows that the input is interpolated from it. */
-static inline bool mg_interpolates(const mg_level_facts_t *level) {
-  return (level->op->paths & MG_PATH_INTERPOLATION) && level->coarse_box_dim > 0;
 }
 
 #endif

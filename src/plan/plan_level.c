@@ -1,15 +1,18 @@
-/* Properties of the levels of a plan: how they are smoothed (path.h), vectors, ghost layers. */
+/* Properties of the levels of a plan: their paths (path.h), vectors, ghost layers. */
 #include "formulas/smoother_steps.h"
 #include "formulas/vectors.h"
 #include "plan/plan.h"
 #include "wings.h"
 
-const mg_path_t mg_path_steps = {.name = "single steps"};
+const mg_path_t mg_path_steps = {.name = "single steps"},
+                mg_path_bottom = {.name = "bottom solver"};
 
 static mg_place_paths_t places[MG_N_PLACES] = {
     [MG_PLACE_CPU] = {{MG_IF_FUSED(&mg_path_cpu_pass, ) NULL}, .norms = true},
     [MG_PLACE_CUDA] = {
         {MG_IF_RESIDENT(&mg_path_cuda_resident, ) MG_IF_FUSED(&mg_path_cuda_fused, ) NULL},
+        {MG_IF_COARSE(&mg_path_cuda_bottom, ) NULL},
+        {MG_IF_COARSE(&mg_path_cuda_cubes, &mg_path_cuda_boxes, &mg_path_cuda_fv4, ) NULL},
         true,
         true}};
 
@@ -24,20 +27,25 @@ static bool can_access_coarse(const mg_level_plan_t *level, mg_memory_t memory) 
 }
 
 /* Whether steps fuse or look back is the same for any number of smooths and any bound. */
-static mg_level_facts_t facts_of(const mg_level_plan_t *level, const mg_params_t *params) {
+static mg_level_facts_t facts_of(const mg_level_plan_t *level, int n_levels,
+                                 const mg_params_t *params) {
   mg_step_t step[MG_MAX_DEGREE];
   const double any_bound = 1.0;
   const int n = mg_smoother_steps_once(params, any_bound, step);
-  return (mg_level_facts_t){.layout = &level->layout,
+  const bool has_coarse = n_levels > 1 && level[1].place == level->place;
+  return (mg_level_facts_t){.plan = level,
+                            .n_levels = n_levels,
+                            .layout = &level->layout,
                             .op = mg_traits_of(params->op),
                             .periodic = {mg_params_is_periodic(params, 0),
                                          mg_params_is_periodic(params, 1),
                                          mg_params_is_periodic(params, 2)},
+                            .neumann = mg_params_count_sides(params, MG_WALL_NEUMANN) > 0,
                             .alpha_varies = params->alpha_varies,
-                            .value_bytes = level->value_bytes,
                             .sms = params->sms,
-                            .halves = level->halves,
-                            .nests_coarse = level->nests_coarse,
+                            .shared_bytes = params->shared_bytes,
+                            .coarse_box_dim = has_coarse ? level[1].layout.box_dim : 0,
+                            .bottom = params->bottom,
                             .n_steps = params->smooths * n,
                             .max_fused = mg_max_steps_per_pass(params),
                             .fuse = mg_steps_fuse(step, n),
@@ -47,19 +55,37 @@ static mg_level_facts_t facts_of(const mg_level_plan_t *level, const mg_params_t
 
 static void set_single_steps(mg_level_plan_t *level) {
   level->path = &mg_path_steps;
+  level->bottom = level->cycle = NULL;
   level->steps_per_pass = 1;
   level->resident = level->fused_residual = level->fused_interpolation = level->reads_dinv =
       level->one_exchange = false;
 }
 
-static void choose_path(mg_level_facts_t *facts, mg_level_plan_t *level) {
-  const mg_path_t *const *row = places[level->place].row;
-  set_single_steps(level);
-  for (; *row && level->path == &mg_path_steps; row++) {
+/* The first row that can, otherwise `simple`. */
+static const mg_path_t *first_path(const mg_path_t *const *row, const mg_path_t *simple,
+                                   mg_level_facts_t *facts) {
+  for (; *row; row++) {
     facts->limits = &(*row)->limits;
-    if ((*row)->can(facts)) level->path = *row;
+    if ((*row)->can(facts)) return *row;
   }
+  return simple;
+}
+
+static void choose_path(mg_level_facts_t *facts, mg_level_plan_t *level) {
+  set_single_steps(level);
+  level->path = first_path(places[level->place].smooth, &mg_path_steps, facts);
   if (level->path->needs) level->path->needs(facts, level);
+}
+
+/* One launch runs the levels from the finest one on that a row can. */
+static void choose_coarse_paths(mg_level_plan_t *level, int n, const mg_params_t *params) {
+  mg_level_plan_t *last = &level[n - 1];
+  mg_level_facts_t facts = facts_of(last, 1, params);
+  last->bottom = first_path(places[last->place].bottom, &mg_path_bottom, &facts);
+  for (const mg_path_t *cycle = NULL; n > 0; n--, level++) {
+    facts = facts_of(level, n, params);
+    level->cycle = cycle = cycle ? cycle : first_path(places[level->place].cycle, NULL, &facts);
+  }
 }
 
 /* Whether kernels compute 1 / diagonal on this level. On a CPU, they do not read a varying alpha
@@ -162,14 +188,13 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
                             mg_layouts_nest(&level->layout, &level[1].layout);
       level[1].shared = level->nests_coarse && level->place != level[1].place;
     }
-    mg_level_facts_t facts = facts_of(level, params);
-    if (!is_bottom && level[1].place == level->place)
-      facts.coarse_box_dim = level[1].layout.box_dim;
+    mg_level_facts_t facts = facts_of(level, plan->n_levels - l, params);
     choose_path(&facts, level);
     if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &facts);
     level->wall_layers = level->place == MG_PLACE_CPU && !mg_params_is_periodic_anywhere(params)
                              ? plan->radius
                              : level->ghost_layers;
   }
+  choose_coarse_paths(plan->level, plan->n_levels, params);
   if (is_mixed) set_outer_levels(plan, params, last_start + 1);
 }

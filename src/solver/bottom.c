@@ -151,7 +151,7 @@ static mg_status_t begin(mg_level_t *level, bool zero_guess) {
 static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess) {
   const mg_backend_t *backend = level->backend;
   progress_t progress = {0.0, false};
-  if (backend->coarse.bottom && backend->coarse.bottom_fits(&level->store.view, method))
+  if (level->plan->bottom != &mg_path_bottom && backend->coarse.bottom)
     return backend->coarse.bottom(&level->store.view, method, zero_guess, MG_BOTTOM_MAX_ITERATIONS,
                                   MG_BOTTOM_REDUCTION);
   MG_TRY(begin(level, zero_guess));

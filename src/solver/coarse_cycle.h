@@ -1,10 +1,10 @@
-/* The coarse cycle: runs the coarsest levels in one call, if their backend can. */
+/* The coarse cycle: runs the coarsest levels in one call, if the plan says so (plan/path.h). */
 #ifndef MG_COARSE_CYCLE_H
 #define MG_COARSE_CYCLE_H
 
 #include "level/level.h"
 
-/** Find the levels for hierarchy->coarse_cycle and create it. Finding none is not an error.
+/** Create hierarchy->coarse_cycle, if the plan has one.
  *
  *  Not collective: ranks without cells of these levels have no coarse cycle.
  *  @pre the smoother steps are set; call again if they change

@@ -22,8 +22,7 @@ static bool can_capture(const mg_hierarchy_t *h, int top) {
   if (!h->level[top].backend->graph.begin) return false;
   if (!levels_can_enqueue(h, top) || !levels_can_enqueue(cycles, top)) return false;
   return cycles->coarse_cycle || !last->comm ||
-         (last->backend->coarse.bottom &&
-          last->backend->coarse.bottom_fits(&last->store.view, h->params.bottom));
+         (last->plan->bottom != &mg_path_bottom && last->backend->coarse.bottom);
 }
 
 /* True if a solve has cycles of this kind. */

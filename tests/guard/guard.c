@@ -162,10 +162,6 @@ static mg_status_t interpolate_smooth(const mg_view_t *v, const mg_sweep_t *swee
                guard_smooth_fused(&opened, sweep, region, NULL,
                                   &(guard_source_t){&other_opened, src, kind}));
 }
-static bool can_reside(const mg_view_t *v, int n) {
-  return mg_has_path(v->op, MG_PATH_EMULATED) && !mg_has_wall(v->side, MG_WALL_NONE) &&
-         guard_can_fuse(v, n + 1);
-}
 static mg_status_t smooth_resident_opened(const mg_view_t *v, const mg_sweep_t *sweep,
                                           const mg_resident_use_t *use, const mg_view_t *source,
                                           const mg_view_t *coarse) {
@@ -313,9 +309,7 @@ const mg_backend_t mg_backend_guard = {
                 .stream_switch = stream_switch,
                 .stream_join = stream_join,
                 .sweep_overlaps = sweep_overlaps},
-    .fused = {.can_fuse = guard_can_fuse,
-              .can_reside = can_reside,
-              .smooth_resident = smooth_resident,
+    .fused = {.smooth_resident = smooth_resident,
               .can_smooth_residual = can_smooth_residual,
               .smooth_residual = smooth_residual,
               .norm_begin = norm_begin,

@@ -113,7 +113,8 @@ static void pass_halos(const mg_params_t *params, mg_plan_t *plan) {
     mg_level_plan_t *level = &plan->level[l];
     const int layers = mg_layers_of_pass(plan->radius, n);
     if (level->resident || level->place != MG_PLACE_CPU || level->layout.box_dim < layers ||
-        params->steps_per_pass == 1 || n == 1 || !mg_steps_fuse(step, once))
+        params->steps_per_pass == 1 || n == 1 || !mg_steps_fuse(step, once) ||
+        mg_traits_of(params->op)->pass_planes == 0)
       continue;
     MG_IF_FUSED(level->path = &mg_path_cpu_pass);
     level->resident = level->fused_residual = level->one_exchange = true;

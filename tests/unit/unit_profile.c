@@ -163,11 +163,7 @@ static void graph_free(mg_graph_t *recording) {
   free(recording);
 }
 
-static bool bottom_fits(const mg_view_t *v, mg_bottom_t method) {
-  (void)v;
-  (void)method;
-  return true;
-}
+static const mg_path_t one_launch = {.name = "one launch"};
 
 static mg_status_t bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
                           double reduction) {
@@ -187,13 +183,13 @@ static void test_prepared(const mg_backend_t *stamped) {
   recording.graph.end = graph_end;
   recording.graph.launch = replay;
   recording.graph.free = graph_free;
-  recording.coarse.bottom_fits = bottom_fits;
   recording.coarse.bottom = bottom;
   mg_hierarchy_t *h = fixture_create(
       &fixture_backends[0], 5, 1,
       "--levels-breakdown --warmup=1 --min-solves=1 --min-time=0 --rtol=1e-30 --max-cycles=2");
   for (int l = 0; l < h->n_levels; l++)
     h->level[l].backend = &recording;
+  h->plan.level[h->n_levels - 1].bottom = &one_launch;
   MUST(mg_benchmark(h, NULL, &result));
   CHECK_INT(result.n_sizes, 3);
   CHECK_INT(result.n_profiled, 3);

@@ -182,16 +182,17 @@ static mg_status_t fusing_end(double *norm) {
 
 /* Give the finest level fused sweeps that compute residuals. */
 static void fuse_legs(mg_hierarchy_t *h) {
+  static const mg_path_t path = {.suits = guard_can_fuse};
   static mg_backend_t fusing;
   mg_level_t *fine = &h->level[0];
   fusing = mg_backend_cpu;
   fusing.smooth = fusing_smooth;
-  fusing.fused.can_fuse = guard_can_fuse;
   fusing.fused.can_smooth_residual = fusing_can;
   fusing.fused.smooth_residual = fusing_residual;
   fusing.fused.norm_begin = fusing_begin;
   fusing.fused.norm_end = fusing_end;
   fine->backend = &fusing;
+  h->plan.level[0].path = &path;
   h->plan.level[0].resident = false;
   h->plan.level[0].fused_residual = true;
   h->plan.level[0].steps_per_pass = 3;

@@ -22,9 +22,6 @@
 #include "cuda/coarse/block_level.h"
 
 enum {
-  MG_FV4_BLOCK_LEVELS = 3,
-  MG_FV4_BLOCK_SIDE = 8,        /**< most cells per side of the finest level */
-  MG_FV4_BLOCK_BOTTOM_SIDE = 3, /**< of the coarsest level */
   MG_FV4_BLOCK_THREADS = 512 + 64 + 32,
   MG_FV4_BLOCK_VALUES = (2 * 12 * 12 + 2 * 8 * 8 + 6 * 6) * MG_FV4_JS
 };

@@ -12,15 +12,10 @@
 
 #include "cuda/cells/stencil_load.h"
 #include "cuda/cells/wall_value.h"
+#include "cuda/coarse/coarse_path.h"
 #include "cuda/reduction.h"
 #include "cuda/runtime/dependent_launch.h"
 #include "cuda/runtime/shared_value.h"
-
-/* 1024 threads are slower. */
-enum { MG_BLOCK_MAX_THREADS = 512, MG_BLOCK_MAX_CELLS = 4096 };
-
-/** Most cells of a level of a coarse cycle. */
-enum { MG_BLOCK_PAIRED_CELLS = 10 * 10 * 10 };
 
 /** Threads of the block for a level of `cells` cells: full warps, at most MG_BLOCK_MAX_THREADS. On
  *  a tiny level a single warp keeps the barriers cheap. */
@@ -48,9 +43,11 @@ struct mg_block_shared_t {
   double scalar;
   unsigned long long warp_max[MG_BLOCK_MAX_THREADS / 32];
 };
+static_assert(sizeof(mg_block_shared_t) == MG_BLOCK_SHARED_BYTES(sizeof(mg_real_t)),
+              "the plan's size");
 
 /** Division of small integers by one multiplication. Exact for c < 2^18 / n, which covers the cells
- *  and ghosts of all levels that mg_block_divides accepts. */
+ *  and ghosts of all levels that a block processes (coarse_path.c). */
 struct mg_divisor_t {
   int n;
   unsigned magic;
@@ -58,18 +55,6 @@ struct mg_divisor_t {
       : n(divisor), magic(((1U << 18) + (unsigned)divisor - 1) / (unsigned)divisor) {}
   __device__ int quotient(int c) const { return (int)(((unsigned)c * magic) >> 18); }
 };
-
-/** Whether a level consists of one patch, whose cells and ghosts mg_divisor_t can number. */
-inline bool mg_block_divides(const mg_view_t *v) {
-  int64_t cells = 1, all = 1, widest = 0;
-  for (int d = 0; d < 3; d++) {
-    const int64_t width = v->n[d] + 2 * v->radius;
-    cells *= v->n[d];
-    all *= width;
-    widest = width > widest ? width : widest;
-  }
-  return v->n_patches == 1 && v->cells == cells && all * widest < 1 << 18;
-}
 
 /** mg_sum_value of digits in shared memory, of at most 2^20 terms. One warp calls it; the digits
  *  change. Only those in use are normalized. */

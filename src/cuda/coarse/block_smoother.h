@@ -11,8 +11,6 @@
 
 #include "cuda/coarse/block_level.h"
 
-enum { MG_BLOCK_MAX_STEPS = 64 };
-
 /** The steps of one smooth, as a kernel argument. Loads from memory would be on the path from step
  *  to step. */
 struct mg_block_steps_t {

@@ -21,12 +21,6 @@ mg_status_t mg_bottom_run(const mg_cuda_patch_t &l, const mg_bottom_job_t &job, 
   return MG_OK;
 }
 
-bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method) {
-  const bool cubes = !mg_has_path(v->op, MG_PATH_PAIRS);
-  return mg_has_path(v->op, MG_PATH_BLOCK) && method != MG_BOTTOM_SMOOTHER && mg_block_divides(v) &&
-         v->cells <= MG_BLOCK_MAX_CELLS && (!cubes || (mg_is_cube(v->n) && !mg_is_channel(v)));
-}
-
 mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess,
                            int max_iterations, double reduction) {
   return mg_bottom_run(mg_cuda_patch(v, 0), {method, max_iterations, reduction, {}}, zero_guess);

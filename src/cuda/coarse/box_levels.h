@@ -13,13 +13,6 @@ inline int64_t mg_box_pairs(const mg_view_t *v) {
   return (int64_t)((v->n[0] + 1) / 2) * v->n[1] * v->n[2];
 }
 
-/** Whether the block can process a level. */
-inline bool mg_box_fits(const mg_view_t *v) {
-  return mg_has_path(v->op, MG_PATH_PAIRS) && mg_block_divides(v) &&
-         v->cells <= MG_BLOCK_PAIRED_CELLS && mg_box_pairs(v) <= MG_BLOCK_MAX_THREADS &&
-         v->patch[0].vec[MG_TMP];
-}
-
 struct mg_box_level_t : mg_block_level_t {
   __device__ mg_box_level_t(const mg_cuda_patch_t *level, mg_block_shared_t *shared)
       : mg_block_level_t(level, shared) {}

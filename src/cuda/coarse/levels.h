@@ -2,10 +2,8 @@
 #ifndef MG_CUDA_COARSE_LEVELS_H
 #define MG_CUDA_COARSE_LEVELS_H
 
+#include "cuda/coarse/coarse_path.h"
 #include "cuda/cuda.h"
-
-/** Most levels of a coarse cycle. */
-enum { MG_COARSE_LEVELS = 6 };
 
 /** Where a smooth takes its first iterate from: zero, u, u + P (coarse u), or P (coarse u). */
 enum mg_coarse_guess_t { MG_COARSE_ZERO, MG_COARSE_STORED, MG_COARSE_PLUS_P, MG_COARSE_P };

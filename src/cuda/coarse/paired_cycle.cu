@@ -137,11 +137,10 @@ mg_status_t mg_paired_cycle_create(const mg_coarse_cycle_job_t *job, const mg_st
   set_args(job, step, &cycle->args);
   cycle->shared_bytes =
       assign_places(&cycle->args) + (ends_with_cell(job) ? 0 : sizeof(mg_block_shared_t));
-  if (!cycle->kernel || cycle->shared_bytes > (size_t)mg_cuda.shared_bytes) {
-    mg_paired_cycle_free(cycle);
-    return MG_OK;
-  }
   *out = cycle;
+  if (!cycle->kernel || cycle->shared_bytes > (size_t)mg_cuda.shared_bytes)
+    return mg_error(MG_ERR_INTERNAL, "coarse cycle with %d bytes of shared memory, limit %d",
+                    (int)cycle->shared_bytes, mg_cuda.shared_bytes);
   return mg_cuda_allow_shared((const void *)cycle->kernel, (size_t)mg_cuda.shared_bytes);
 }
 

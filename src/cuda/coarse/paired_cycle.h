@@ -6,12 +6,10 @@
 
 typedef struct mg_paired_cycle mg_paired_cycle_t;
 
-/** Prepare the levels of a job whose levels are cubes of one patch and at most MG_PAIRED_MAX_SIDE
- *  cells per side, without Neumann walls.
+/** Prepare the levels of a job whose path is mg_path_cuda_cubes.
  *  @param step  device: the steps of all levels, concatenated; must outlive the result
- *  @param[out] out  null if the device has too little shared memory or the job other
- *                   interpolations; free with mg_paired_cycle_free
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+ *  @param[out] out  free with mg_paired_cycle_free
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_INTERNAL (too little shared memory) */
 mg_status_t mg_paired_cycle_create(const mg_coarse_cycle_job_t *job, const mg_step_t *step,
                                    mg_paired_cycle_t **out);
 void mg_paired_cycle_free(mg_paired_cycle_t *cycle);

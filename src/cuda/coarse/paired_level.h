@@ -12,7 +12,7 @@
 #include "cuda/runtime/dependent_launch.h"
 
 /** Most cells per side of a level. */
-enum { MG_PAIRED_MAX_SIDE = 10, MG_PAIRED_MAX_THREADS = 512 };
+enum { MG_PAIRED_MAX_THREADS = 512 };
 
 /** A level, as part of a kernel argument. Places are indices in shared memory. */
 struct mg_paired_level_t {
@@ -68,7 +68,7 @@ static __device__ __forceinline__ int mg_pair_offset(const mg_paired_level_t &l,
 /** Coefficients of a cell: betas of its faces, 1 / diagonal (in shared memory times c2, if
  * colored), and a alpha. */
 struct mg_paired_row_t {
-  static constexpr int values = 8;
+  static constexpr int values = MG_PAIRED_VALUES;
   mg_row_t row;
   mg_real_t dinv;
 

@@ -1,6 +1,8 @@
 /* The path of fused sweeps: several steps per pass over memory (fused/sweeps.cu, fv4/fused.cu). */
+#include "formulas/smoother.h"
 #include "formulas/smoother_steps.h"
-#include "plan/path.h"
+#include "formulas/walls.h"
+#include "plan/path_facts.h"
 
 enum { ONE_EXCHANGE_MAX_LAYERS = 8 }; /* two sweeps of three steps read 7 layers */
 
@@ -14,7 +16,7 @@ static bool can(const mg_level_facts_t *level) {
 }
 
 static int64_t vector_bytes(const mg_level_facts_t *level) {
-  return mg_cells_per_rank(level) * level->value_bytes;
+  return mg_cells_per_rank(level) * level->plan->value_bytes;
 }
 
 /* Whether the last sweep may compute the residual too, which reads one more ghost layer. fv4's
@@ -42,13 +44,32 @@ static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
                               vector_bytes(level) >= level->limits->interpolation_min_bytes;
   if (mg_has_halo(level)) {
     const int layers =
-        mg_steps_ghost_layers(level->n_steps, n, level->look_back, level->value_bytes);
+        mg_steps_ghost_layers(level->n_steps, n, level->look_back, level->plan->value_bytes);
     plan->one_exchange = may_exchange_once(level, layers);
     mg_deepen(plan, plan->one_exchange
                         ? layers
                         : mg_layers_of_steps(level->op->radius, n + plan->fused_residual));
   }
   if (level->look_back && level->n_steps > n) plan->vectors |= 1u << MG_PREVIOUS;
+}
+
+/* Whether every patch is large enough for the kernels, and each of its directions has walls on both
+ * sides or the ghost layers. If the number of cells along i is odd, the patch ends at a wall there,
+ * and the last pairs also write the ghosts outside it, which nothing reads. fv4's last tiles have
+ * the cells that the formulas of a wall need, and a wall on one side at most. */
+static bool suits(const mg_view_t *v, int n) {
+  enum { MIN_CELLS = 32 };
+  const bool fv4 = mg_traits_of(v->op)->points == 25;
+  const int layers = mg_layers_of_steps(v->radius, n), tile[3] = {60, 28, 0};
+  bool fit = !fv4 || mg_operator_orders(v).along[0] == 4;
+  for (int q = 0; q < v->n_patches; q++)
+    for (int d = 0; d < 3; d++) {
+      const mg_patch_t *p = &v->patch[q];
+      const bool walls = p->wall[d][0] && p->wall[d][1];
+      fit = fit && p->n[d] >= MIN_CELLS && (walls || v->ghost_layers >= layers) &&
+            (!fv4 || (p->n[d] % 4 == 0 && (!walls || p->n[d] > tile[d])));
+    }
+  return fit;
 }
 
 /* The limits are measured on an H100 or H200 with 132 SMs and 50 MB of L2, not derived.
@@ -72,4 +93,5 @@ const mg_path_t mg_path_cuda_fused = {
                .one_exchange_max_cells = 1 << 23,
                .one_exchange_min_ranks = 2},
     .can = can,
-    .needs = needs};
+    .needs = needs,
+    .suits = suits};

@@ -51,8 +51,6 @@
 using namespace mg_fused;
 
 namespace {
-enum { MIN_CELLS = 32 }; /* of a patch along each direction */
-
 #ifndef MG_FLOAT
 /* Shared memory per block; exceeds the limit of sm_120. */
 template <form_t FORM, bool VARIES = false, residual_use_t USE = RESIDUAL_UNUSED,
@@ -65,18 +63,6 @@ constexpr int SHARED_BYTES = (int)std::max(
      BYTES<FORM_COLORED, true, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>});
 #endif
 
-/* Whether every patch is large enough and has walls on all sides or `layers` ghost layers. If the
- * number of cells along i is odd, the patch ends at a wall there, and the last pairs also write the
- * ghosts outside it, which nothing reads. */
-bool patches_fit(const mg_view_t *v, int layers) {
-  bool fit = v->ghost_layers >= layers || mg_walls_enclose(v);
-  for (int q = 0; q < v->n_patches; q++) {
-    const mg_patch_t &p = v->patch[q];
-    for (int d = 0; d < 3; d++)
-      fit = fit && p.n[d] >= MIN_CELLS;
-  }
-  return fit;
-}
 } // namespace
 
 #ifndef MG_FLOAT /* the kernels for float need less */
@@ -86,14 +72,6 @@ mg_status_t mg_cuda_has_fused(bool *has) {
   return MG_OK;
 }
 #endif
-
-bool mg_cuda_can_fuse(const mg_view_t *v, int max_steps) {
-  bool has = false;
-  const mg_operator_traits_t *t = mg_traits_of(v->op);
-  if (t->points == 25) return mg_cuda_fv4_can_fuse(v, max_steps);
-  return max_steps <= t->max_steps && mg_cuda_has_fused(&has) == MG_OK && has &&
-         patches_fit(v, max_steps);
-}
 
 bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
   bool pays = host || v->n_patches == 1;
@@ -113,8 +91,8 @@ bool mg_cuda_interior_first(const mg_view_t *v, int n) {
 
 bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n) {
   /* A ring of alpha planes does not fit into shared memory beside the residual's stage. */
-  return mg_has_path(v->op, MG_PATH_RESIDUAL) && mg_cuda_can_fuse(v, n) && !v->alpha_varies &&
-         patches_fit(v, n + 1);
+  return mg_has_path(v->op, MG_PATH_RESIDUAL) && !v->alpha_varies &&
+         mg_path_cuda_fused.suits(v, n + 1);
 }
 
 bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse,
@@ -125,7 +103,8 @@ bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse,
   bool fits = sweep->step->colored && coarse->n[0] > 1 && coarse->n[1] > 1 && coarse->n[2] > 1;
   for (int d = 0; d < 2; d++)
     fits = fits && (!v->alpha_varies || coarse->n[d] == (v->n[d] + 1) / 2);
-  return fits && mg_has_path(v->op, MG_PATH_INTERPOLATION) && mg_cuda_can_fuse(v, sweep->n) &&
+  return fits && mg_has_path(v->op, MG_PATH_INTERPOLATION) &&
+         mg_path_cuda_fused.suits(v, sweep->n) &&
          (coarse->ghost_layers >= mg_coarse_layers_of_steps(sweep->n) || mg_walls_enclose(v));
 }
 

@@ -52,8 +52,6 @@
 using namespace mg_fv4_fused;
 
 namespace {
-enum { MIN_CELLS = 32 }; /* of a patch along each direction */
-
 /* What the half sweeps read once of a pair. The values are selected when used, so that no thread
  * waits for them before. */
 struct inputs_t {
@@ -277,29 +275,7 @@ mg_tiling_t tiling_of(const mg_patch_t &p) {
           {(p.n[0] + OUT_I - 1) / OUT_I, (p.n[1] + OUT_J - 1) / OUT_J, 0}};
 }
 
-/* Whether every patch is large enough, its last tiles have the cells that the formulas of a wall
- * need, and in each direction it has walls on both sides and several tiles, or enough ghost layers.
- * Pieces at walls in k have the planes that these formulas need, `overhead` at least. */
-bool patches_fit(const mg_view_t *v) {
-  const int layers = mg_layers_of_steps(v->radius, MG_MAX_STEPS_PER_PASS_FV4);
-  const int tile[3] = {OUT_I, OUT_J, 0}; /* has a wall on one side at most */
-  bool fit = mg_operator_orders(v).along[0] == 4;
-  for (int q = 0; q < v->n_patches; q++)
-    for (int d = 0; d < 3; d++) {
-      const mg_patch_t &p = v->patch[q];
-      const bool walls = p.wall[d][0] && p.wall[d][1];
-      fit = fit && p.n[d] % 4 == 0 && p.n[d] >= MIN_CELLS &&
-            (walls ? p.n[d] > tile[d] : v->ghost_layers >= layers);
-    }
-  return fit;
-}
 } // namespace
-
-bool mg_cuda_fv4_can_fuse(const mg_view_t *v, int max_steps) {
-  bool has = false;
-  return max_steps <= MG_MAX_STEPS_PER_PASS_FV4 && mg_cuda_has_tma(&has) == MG_OK && has &&
-         mg_cuda.shared_bytes >= (int)(BYTES + sizeof(tile_t)) && patches_fit(v);
-}
 
 /* Not with messages between devices: pieces of the whole patch gain more than overlap (320^3 on two
  * H100s 6.76 instead of 7.30 ms). */

@@ -238,23 +238,14 @@ size_t shared_bytes(const mg_view_t *v) {
   return is_wide(v) ? sizeof(wide_shared_t) : 0;
 }
 
-/* Whether the GPU has the shared memory of the kernel. */
-bool allow_shared(const mg_view_t *v) {
-  return !is_wide(v) || mg_cuda_allows_shared((const void *)kernel_of(v, true), shared_bytes(v));
-}
-
-bool can_reside(const mg_view_t *v, int n) {
-  mg_fv4_tiles_t tiles;
-  return may_reside(v, n) && mg_operator_orders(v).along[0] == 4 && choose_tiles(v, &tiles) &&
-         allow_shared(v);
-}
-
 mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
   job_t job = {};
   (smooth_t &)job = smooth_of(v, sweep, use);
   const bool colored = sweep->step->colored;
   if (use->source || (is_wide(v) && !colored) || !choose_tiles(v, &job.tiles))
     return mg_error(MG_ERR_INTERNAL, "no such resident smooth");
+  if (is_wide(v))
+    MG_TRY(mg_cuda_allow_shared((const void *)kernel_of(v, colored), shared_bytes(v)));
   mg_cuda_launch_dependent_shared(kernel_of(v, colored),
                                   dim3((unsigned)mg_fv4_tile_blocks(&job.tiles)),
                                   dim3((unsigned)job.tiles.threads), shared_bytes(v), job);
@@ -262,11 +253,6 @@ mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, const mg_residen
   return MG_OK;
 }
 } // namespace
-
-bool mg_cuda_operator_can_reside(const mg_view_t *v, int n) {
-  if (!mg_has_path(v->op, MG_PATH_RESIDENT)) return false;
-  return mg_traits_of(v->op)->points == 25 ? can_reside(v, n) : mg_cuda_can_reside(v, n);
-}
 
 mg_status_t mg_cuda_operator_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
                                              const mg_resident_use_t *use) {

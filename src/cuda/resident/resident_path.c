@@ -1,7 +1,7 @@
 /* The path of resident sweeps: on a GPU, a smooth of a level of one rank is one launch, which keeps
  * the level on the SMs. For levels too small for tiles that overlap. */
 #include "cuda/resident/resident_tiles.h"
-#include "plan/path.h"
+#include "plan/path_facts.h"
 
 /* Whether the SMs have room for the cells. This follows from the number of SMs and from the
  * registers and shared memory of a block (resident_tiles.h). fv4 needs boxes as wide as its wall
@@ -28,8 +28,8 @@ static bool can(const mg_level_facts_t *level) {
 static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
   plan->resident = true;
   plan->steps_per_pass = level->n_steps;
-  plan->fused_residual = level->halves;
-  plan->fused_interpolation = mg_interpolates(level) && level->halves;
+  plan->fused_residual = plan->halves;
+  plan->fused_interpolation = mg_interpolates(level) && plan->halves;
 }
 
 const mg_path_t mg_path_cuda_resident = {

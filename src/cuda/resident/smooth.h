@@ -1,5 +1,5 @@
 /* What resident smooths of the 7-point operators (resident/sweeps.cu) and of fv4 (resident/fv4.cu)
- * share: the part of the kernel argument that does not depend on the tiles, the conditions, and the
+ * share: the part of the kernel argument that does not depend on the tiles, and the
  * numbers of the messages of a launch. */
 #ifndef MG_CUDA_RESIDENT_SMOOTH_H
 #define MG_CUDA_RESIDENT_SMOOTH_H
@@ -55,15 +55,6 @@ inline int usable_sms(void) {
   return mg_cuda.shared ? 0 : mg_cuda.sms;
 }
 
-/** Whether a smooth of n steps may be resident, if the level has tiles: one patch covers the
- *  level. */
-inline bool may_reside(const mg_view_t *v, int n) {
-  bool covers = v->n_patches == 1;
-  for (int d = 0; d < 3 && covers; d++)
-    covers = v->patch[0].n[d] == v->n[d];
-  return covers && n > 1 && n <= MG_RESIDENT_MAX_STEPS;
-}
-
 /** Number of the first message of this launch. */
 static __device__ __forceinline__ unsigned first_number(const smooth_t &s) {
   return *(volatile unsigned *)&s.mail->number[blockIdx.x] + 2;
@@ -79,8 +70,7 @@ static __device__ __forceinline__ void store_last_number(const smooth_t &s, unsi
 }
 } // namespace mg_resident
 
-/** The entries can_reside and smooth_resident of the table, for the 7-point operators. */
-bool mg_cuda_can_reside(const mg_view_t *v, int n);
+/** The entry smooth_resident of the table, for the 7-point operators. */
 mg_status_t mg_cuda_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
                                     const mg_resident_use_t *use);
 

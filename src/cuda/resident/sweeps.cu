@@ -115,13 +115,6 @@ size_t shared_bytes(const mg_resident_tiles_t *tiles) {
   return mg_resident_tiles_are_wide(tiles) ? sizeof(shared_t<true, MG_RESIDENT_WIDE_ROWS>) : 0;
 }
 
-/* Whether the GPU has the shared memory of the kernel. */
-bool allow_shared(const mg_view_t *v, const mg_resident_tiles_t *tiles) {
-  return !mg_resident_tiles_are_wide(tiles) ||
-         mg_cuda_allows_shared((const void *)kernel_of(v, true, MG_RESIDENT_WIDE_ROWS),
-                               shared_bytes(tiles));
-}
-
 job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
   job_t job = {};
   (smooth_t &)job = smooth_of(v, sweep, use);
@@ -146,20 +139,16 @@ void mg_cuda_resident_close(void) {
 }
 #endif
 
-bool mg_cuda_can_reside(const mg_view_t *v, int n) {
-  mg_resident_tiles_t tiles;
-  return mg_traits_of(v->op)->points == 7 && may_reside(v, n) && choose_tiles(v, &tiles) &&
-         allow_shared(v, &tiles);
-}
-
 mg_status_t mg_cuda_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
                                     const mg_resident_use_t *use) {
   job_t job = job_of(v, sweep, use);
   if (!choose_tiles(v, &job.tiles) ||
       (mg_resident_tiles_are_wide(&job.tiles) && !sweep->step->colored))
     return mg_error(MG_ERR_INTERNAL, "no tiles for a resident smooth");
-  mg_cuda_launch_dependent_shared(kernel_of(v, sweep->step->colored, job.tiles.rows_per_thread),
-                                  dim3((unsigned)mg_resident_blocks(&job.tiles)),
+  kernel_t *const kernel = kernel_of(v, sweep->step->colored, job.tiles.rows_per_thread);
+  if (mg_resident_tiles_are_wide(&job.tiles))
+    MG_TRY(mg_cuda_allow_shared((const void *)kernel, shared_bytes(&job.tiles)));
+  mg_cuda_launch_dependent_shared(kernel, dim3((unsigned)mg_resident_blocks(&job.tiles)),
                                   dim3((unsigned)mg_resident_threads(&job.tiles)),
                                   shared_bytes(&job.tiles), job);
   MG_CUDA_LAUNCHED("smooth_resident");

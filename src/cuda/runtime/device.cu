@@ -217,11 +217,15 @@ static void set_shared(bool shared) {
   mg_cuda.shared = shared || under_mps();
 }
 
-static int usable_sms(int device) {
-  int sms = 0;
-  if (cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
-    (void)cudaGetLastError();
-  return mg_cuda.shared ? 0 : sms;
+static void limits_of(int device, double limit[2]) {
+  const cudaDeviceAttr attribute[2] = {cudaDevAttrMultiProcessorCount,
+                                       cudaDevAttrMaxSharedMemoryPerBlockOptin};
+  for (int a = 0; a < 2; a++) {
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, attribute[a], device) != cudaSuccess)
+      (void)cudaGetLastError();
+    limit[a] = a == 0 && mg_cuda.shared ? 0 : value;
+  }
 }
 
 static mg_status_t available(int sharers, int64_t *bytes) {
@@ -236,7 +240,7 @@ static mg_status_t available(int sharers, int64_t *bytes) {
 const mg_backend_device_t mg_cuda_device = {
     .count = count,
     .usable = usable,
-    .usable_sms = usable_sms,
+    .limits = limits_of,
     .open = open,
     .set_shared = set_shared,
     .available = available,
@@ -334,13 +338,6 @@ mg_status_t mg_cuda_allow_shared(const void *kernel, size_t bytes) {
   MG_CUDA_TRY(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
   return MG_OK;
-}
-
-bool mg_cuda_allows_shared(const void *kernel, size_t bytes) {
-  const cudaError_t error =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-  (void)cudaGetLastError(); /* forget a failure */
-  return error == cudaSuccess;
 }
 
 mg_status_t mg_cuda_blocks_per_sm(const void *kernel, int threads, size_t shared_bytes, int *n) {

@@ -115,12 +115,20 @@ static void put_count(mg_sink_t *s, const char *key, const mg_count_t *count) {
   }
 }
 
+static const char *name_of(const mg_path_t *path) {
+  return path ? path->name : NULL;
+}
+
+#define PATHS                                                                                      \
+  .words = "cache pass|resident|fused sweeps|single steps|coarse cycle of cubes|coarse cycle of "  \
+           "boxes|coarse cycle of fv4|bottom in one launch|bottom solver"
+
 static void put_smoothing(mg_sink_t *s, const mg_smoothing_t *m) {
   INTEGER("steps", m->steps, "steps of a smooth from a guess", .low = 1, .high = 1e9);
   INTEGER("sweeps", m->sweeps, "sweeps over memory that make them", .low = 1, .high = 1e9);
   INTEGER("strip_rows", m->strip_rows, "rows per strip of a [CPU pass](performance.md#cpu); 0: no strips", .high = 1 << 20);
-  TEXT("path", m->path, "how the level is smoothed, or with coarser ones solved",
-       .words = "cache pass|resident|fused sweeps|single steps|coarse cycle|bottom solver", LATER);
+  TEXT("path", name_of(m->path), "how the level is smoothed, or with coarser ones solved",
+       PATHS, LATER);
   FLAG("interpolates", m->interpolates, "the first sweep also interpolates from the next level", LATER);
   FLAG("has_residual", m->has_residual, "the last sweep also restricts the residual", LATER);
 }
@@ -148,6 +156,7 @@ static void put_tally(mg_sink_t *s, const mg_tally_t *t) {
 }
 
 static void put_planned(mg_sink_t *s, const mg_level_plan_t *level, const mg_level_stats_t *stats) {
+  TEXT("path", name_of(mg_level_path(level)), "how the level is smoothed, or with coarser ones solved", PATHS, LATER);
   INTEGER("steps_per_pass", level->steps_per_pass, "most steps (GSRB: half sweeps) fused into one pass; all "
           "of a smooth, if resident");
   FLAG("resident", level->resident, "a smooth is one [launch](performance.md#resident-smooths), or one [pass "

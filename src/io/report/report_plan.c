@@ -15,7 +15,7 @@ mg_grid_text_t mg_report_box(const mg_layout_t *layout) {
 static void print_levels(FILE *out, const mg_report_t *r) {
   bool any_resident = false;
   fprintf(out, "\n  level        grid      boxes     box       ranks  place  steps/pass  boxes/rank"
-               "   memory/rank: min        mean         max\n");
+               "   memory/rank: min        mean         max  path\n");
   for (int l = 0; l < r->plan->n_levels; l++) {
     const mg_level_plan_t *level = &r->plan->level[l];
     const mg_layout_t *y = &level->layout;
@@ -26,8 +26,9 @@ static void print_levels(FILE *out, const mg_report_t *r) {
     fprintf(out, "  %5d  %10s %10s %7s %11" PRId64 "  %-5s %11s %11" PRId64, l, mg_grid(y->n).text,
             mg_grid(y->boxes).text, mg_report_box(y).text, y->n_ranks, mg_place_name(level->place),
             steps, s->boxes_per_rank_max);
-    fprintf(out, " %18s %11s %11s\n", mg_bytes((double)s->bytes.min).text,
-            mg_bytes(mg_tally_mean(&s->bytes)).text, mg_bytes((double)s->bytes.max).text);
+    fprintf(out, " %18s %11s %11s  %s\n", mg_bytes((double)s->bytes.min).text,
+            mg_bytes(mg_tally_mean(&s->bytes)).text, mg_bytes((double)s->bytes.max).text,
+            mg_level_path(level)->name);
   }
   if (any_resident)
     fprintf(out, "\n  (resident: a smooth in one launch; planned for GPUs with %d SMs)\n",

@@ -42,10 +42,6 @@ static mg_status_t gather_levels(const mg_hierarchy_t *h, mg_report_t *r) {
     r->level_bytes[l] = (int64_t)bytes[l];
     r->lambda_max[l] = lambda[l];
     r->smoothing[l] = mg_smoothing_of(&cycles->level[l]);
-    if (cycles->coarse_cycle && l >= cycles->coarse_cycle_first)
-      r->smoothing[l].path = "coarse cycle";
-    else if (l == n - 1)
-      r->smoothing[l].path = "bottom solver";
   }
   return MG_OK;
 }

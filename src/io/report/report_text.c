@@ -167,18 +167,18 @@ static void print_smoothing(FILE *out, const mg_report_t *r) {
   for (int l = 0; l < r->plan->n_levels; l++) {
     const mg_smoothing_t *s = &r->smoothing[l];
     if (s->steps == 0) continue;
-    fprintf(out, "  level %2d  %9s  %-12s", l, mg_grid(r->plan->level[l].layout.n).text, s->path);
-    if (strcmp(s->path, "coarse cycle") != 0 && l + 1 < r->plan->n_levels) {
+    fprintf(out, "  level %2d  %9s  %-12s", l, mg_grid(r->plan->level[l].layout.n).text,
+            s->path->name);
+    if (!r->plan->level[l].cycle && !r->plan->level[l].bottom) {
       fprintf(out, "  %d step%s in %d sweep%s", s->steps, s->steps == 1 ? "" : "s", s->sweeps,
               s->sweeps == 1 ? "" : "s");
       if (s->strip_rows > 0)
         fprintf(out, ", strips of %d row%s", s->strip_rows, s->strip_rows == 1 ? "" : "s");
       if (s->interpolates) fprintf(out, ", with interpolation");
       if (s->has_residual) fprintf(out, ", with restricted residual");
-      const mg_path_t *path = r->plan->level[l].path;
-      if (s->path == path->name && path->why && (l == 0 || path != r->plan->level[l - 1].path))
-        fprintf(out, "\n  %s: %s", path->name, path->why);
     }
+    if (s->path->why && (l == 0 || s->path != r->smoothing[l - 1].path))
+      fprintf(out, "\n  %s: %s", s->path->name, s->path->why);
     fprintf(out, "\n");
   }
 }
