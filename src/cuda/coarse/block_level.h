@@ -171,31 +171,30 @@ struct mg_block_level_t {
                          p.there && p.i + 1 < row.n ? from[1] : MG_REAL(0.0));
   }
 
+  /** Call body(indices, offset) for all cells, then wait for the block. */
+  template <typename body_t> __device__ __forceinline__ void for_cells(const body_t &body) const {
+#pragma unroll 1
+    for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
+      const int3 i = cell(c);
+      body(i, offset(i));
+    }
+    __syncthreads();
+  }
+
   __device__ void axpby(mg_vector_t dst, double alpha, mg_vector_t x, double beta,
                         mg_vector_t y) const {
     const mg_real_t a = MG_REAL(alpha), b = MG_REAL(beta);
-#pragma unroll 1
-    for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
-      const ptrdiff_t at = offset(c);
+    for_cells([=](int3, ptrdiff_t at) {
       vec(dst)[at] = y < 0 ? a * vec(x)[at] : mg_fma(a, vec(x)[at], b * vec(y)[at]);
-    }
-    __syncthreads();
+    });
   }
 
   __device__ void multiply(mg_vector_t dst, mg_vector_t x, mg_vector_t y) const {
-#pragma unroll 1
-    for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
-      const ptrdiff_t at = offset(c);
-      vec(dst)[at] = vec(x)[at] * vec(y)[at];
-    }
-    __syncthreads();
+    for_cells([=](int3, ptrdiff_t at) { vec(dst)[at] = vec(x)[at] * vec(y)[at]; });
   }
 
   __device__ void shift(mg_vector_t x, double value) const {
-#pragma unroll 1
-    for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x)
-      vec(x)[offset(c)] += MG_REAL(value);
-    __syncthreads();
+    for_cells([=](int3, ptrdiff_t at) { vec(x)[at] += MG_REAL(value); });
   }
 
   /** Set x to zero, including its ghosts. */
@@ -276,14 +275,10 @@ struct mg_block_level_t {
   template <bool fv4>
   __device__ void residual(mg_vector_t dst, mg_vector_t x, mg_vector_t f) const {
     if (fv4) fill_ghosts<2>(x);
-#pragma unroll 1
-    for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
-      const int3 i = cell(c);
-      const ptrdiff_t at = offset(i);
+    for_cells([=](int3 i, ptrdiff_t at) {
       const mg_real_t ax = apply<fv4>(x, i);
       vec(dst)[at] = f < 0 ? ax : vec(f)[at] - ax;
-    }
-    __syncthreads();
+    });
   }
 
   /** max |x|; NaN if any value is not finite. */

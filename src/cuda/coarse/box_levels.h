@@ -23,19 +23,15 @@ struct mg_box_level_t : mg_block_level_t {
     const ptrdiff_t js = p->jstride, ks = p->kstride;
     const bool halves = mg_doubles(p->n, coarse.l->p.n);
     const mg_real_t weight = mg_child_weight(p->n, coarse.l->p.n);
-#pragma unroll 1
-    for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
-      const int3 i = coarse.cell(c);
+    coarse.for_cells([&](int3 i, ptrdiff_t at) {
       const mg_children_t in_i = mg_children(&l->v, p, &coarse.l->p, 0, i.x),
                           in_j = mg_children(&l->v, p, &coarse.l->p, 1, i.y),
                           in_k = mg_children(&l->v, p, &coarse.l->p, 2, i.z);
       const mg_real_t *x = mg_cell(p, src, in_i.first, in_j.first, in_k.first);
-      coarse.vec(MG_F)[coarse.offset(i)] =
-          halves ? mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1],
-                            x[js + ks] + x[js + ks + 1])
-                 : weight * mg_sum_children(x, js, ks, in_i.n, in_j.n, in_k.n);
-    }
-    __syncthreads();
+      coarse.vec(MG_F)[at] = halves ? mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1],
+                                               x[js + ks] + x[js + ks + 1])
+                                    : weight * mg_sum_children(x, js, ks, in_i.n, in_j.n, in_k.n);
+    });
   }
 };
 

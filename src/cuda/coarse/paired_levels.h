@@ -252,13 +252,9 @@ struct mg_paired_levels_t {
       __syncthreads();
       return;
     }
-#pragma unroll 1
-    for (int c = thread(); c < cells.cells; c += (int)blockDim.x) {
-      const int3 i = cells.cell(c);
-      cells.vec(MG_F)[cells.offset(i)] =
-          mg_mean_of_pairs(shared + args->sum_at, cells.row.n, i.x, i.y, i.z);
-    }
-    __syncthreads();
+    cells.for_cells([&](int3 i, ptrdiff_t at) {
+      cells.vec(MG_F)[at] = mg_mean_of_pairs(shared + args->sum_at, cells.row.n, i.x, i.y, i.z);
+    });
     mg_paired_solve_last<colored>(args, cells.s, true);
 #pragma unroll 1
     for (int c = thread(); c < cells.cells; c += (int)blockDim.x)
