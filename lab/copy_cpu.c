@@ -3,6 +3,7 @@
  * not read the lines that they overwrite. Threads add the lines of their cores. */
 #include "base/log.h"
 #include "base/machine.h"
+#include "base/machine_cache.h"
 #include "lab/lab_cpu.h"
 #include <stdlib.h>
 #include <string.h>

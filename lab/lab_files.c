@@ -2,7 +2,7 @@
 #include "config.h"
 #endif
 #include "base/log.h"
-#include "base/paths.h"
+#include "base/real_path.h"
 #include "io/atomic_file.h"
 #include "lab/lab.h"
 #include <errno.h>

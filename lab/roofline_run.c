@@ -1,6 +1,6 @@
 /* Operations of the roofline ladder, through the interfaces that a cycle uses. */
 #include "lab/roofline.h"
-#include "level/ops.h"
+#include "level/mixed.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
 

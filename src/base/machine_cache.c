@@ -1,6 +1,7 @@
 /* Sizes of caches, from Linux's /sys, and of strips that fit. */
-#include "base/machine.h"
+#include "base/machine_cache.h"
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,24 +1,9 @@
-/* Path resolution and file checks. */
+/* Checks of files. */
 #ifndef MG_PATHS_H
 #define MG_PATHS_H
-
-#include <limits.h>
-#include <stdbool.h>
-
-enum { MG_REAL_PATH_MAX = 2 * PATH_MAX };
-
-/** Resolve a path, following links even if their target does not exist yet.
- *  @param[out] real  "" if path is "" or "-" (stdout) */
-void mg_path_resolve(const char *path, char real[MG_REAL_PATH_MAX]);
-
-/** Does the path resolve to the regular file that stdout or stderr is redirected to? */
-bool mg_path_is_stream(const char *path);
 
 /** Why a path cannot be read: it does not exist or is not a regular file (a pipe may never end).
  *  @return NULL if it is a regular file */
 const char *mg_path_why_unreadable(const char *path);
-
-/** Do two paths resolve to the same file? False if either is "" or "-". */
-bool mg_path_is_same(const char *one, const char *other);
 
 #endif

@@ -65,6 +65,7 @@
 #define mg_cpu_threads                 mg_cpu_threads_float
 #define mg_cpu_wall_ends               mg_cpu_wall_ends_float
 #define mg_cpu_wall_planes             mg_cpu_wall_planes_float
+#define mg_cpu_wall_line               mg_cpu_wall_line_float
 #define mg_cpu_wall_planes_of_rows     mg_cpu_wall_planes_of_rows_float
 #define mg_cpu_wall_rows               mg_cpu_wall_rows_float
 #endif

@@ -14,7 +14,7 @@
  * counter per strip orders all threads. */
 #include "cpu/pass.h"
 #include "base/alloc.h"
-#include "base/machine.h"
+#include "base/machine_cache.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif

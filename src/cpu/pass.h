@@ -40,4 +40,26 @@ int mg_cpu_pass_rows(const mg_view_t *v, int n);
 mg_status_t mg_cpu_pass(const mg_view_t *v, const mg_cpu_stage_t *stage, int n, int threads,
                         int rows);
 
+/** Fill the face ghosts of the walls in k next to rows j0 <= j < j1 of plane k, if the plane is at
+ * a wall. */
+void mg_cpu_wall_planes_of_rows(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k,
+                                int j0, int j1);
+
+/** How mg_cpu_new_ghosts fills ghosts of row j of plane k: those at its ends, if there are walls;
+ * and those outside the wall in j or k next to it, with the ghosts at their ends. One step inward
+ * is dj, dk. */
+typedef struct {
+  void (*ends)(const mg_patch_t *p, const void *arg, int j, int k);
+  void (*outside)(const mg_patch_t *p, const void *arg, int j, int k, int dj, int dk);
+} mg_cpu_ghost_rows_t;
+
+/** fv4: fill the ghosts that rows j0 <= j < j1 of plane k read and that neither earlier planes nor
+ *  the preceding strip have filled.
+ *  @pre the three following planes and two following rows have their values */
+void mg_cpu_new_ghosts(const mg_patch_t *p, int k, int j0, int j1, const mg_cpu_ghost_rows_t *fill,
+                       const void *arg);
+
+/** The same for the ghosts of x outside walls. */
+void mg_cpu_new_wall_ghosts(const mg_patch_t *p, mg_real_t *x, int k, int j0, int j1);
+
 #endif

@@ -1,5 +1,6 @@
 /* Splitting rows by color, joining them, and their ghosts outside walls. */
 #include "cpu/split.h"
+#include "cpu/pass.h"
 #include <string.h>
 
 enum { BLOCK = MG_CPU_BLOCK };

@@ -1,6 +1,6 @@
 #include "io/atomic_file.h"
 #include "base/log.h"
-#include "base/paths.h"
+#include "base/real_path.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>

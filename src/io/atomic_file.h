@@ -3,7 +3,7 @@
 #ifndef MG_ATOMIC_FILE_H
 #define MG_ATOMIC_FILE_H
 
-#include "base/paths.h"
+#include "base/real_path.h"
 #include "base/status.h"
 #include <limits.h>
 #include <stdint.h>

@@ -27,4 +27,13 @@ MG_MUST_CHECK mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *
  *  @return MG_OK, MG_ERR_USAGE (logged) */
 MG_MUST_CHECK mg_status_t mg_dump_check_xml(const char *path);
 
+/** Make MG_F, MG_ALPHA or a beta of the finest level the one that was given, with the factors of
+ *  level/metric.h: f and alpha without the shares of conditions, beta also on Robin's sides. For
+ *  dumps, which can then be read as the files of a problem. Overwrites MG_TMP, which must not
+ * change until mg_dump_restore_conditions. Other vectors are not changed.
+ *  @pre   the run has --dump
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_dump_remove_conditions(mg_hierarchy_t *h, mg_vector_t vec);
+MG_MUST_CHECK mg_status_t mg_dump_restore_conditions(mg_hierarchy_t *h, mg_vector_t vec);
+
 #endif

@@ -1,6 +1,6 @@
 /* What a dump contains, and whether it can be written; runs before a file exists. */
 #include "base/log.h"
-#include "base/paths.h"
+#include "base/real_path.h"
 #include "comm/comm.h"
 #include "formulas/index.h"
 #include "io/atomic_file.h"

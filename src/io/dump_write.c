@@ -8,7 +8,6 @@
 #include "io/stored_sums.h"
 #include "level/ops.h"
 #include "level/wall_faces.h"
-#include "solver/conditions.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +39,7 @@ static mg_status_t run_field(mg_hierarchy_t *h, int l, mg_field_t field, bool wr
   mg_dump_data_path(&h->params, l, field, path);
   checksum_path(l, field, checksums);
   if (!write) return mg_field_read(io, path, checksums, MG_NO_VECTOR);
-  if (l == 0) MG_TRY(mg_comm_agree_or_end(mg_conditions_remove(h, vector_of[field])));
+  if (l == 0) MG_TRY(mg_comm_agree_or_end(mg_dump_remove_conditions(h, vector_of[field])));
   if (field == MG_FIELD_RESIDUAL)
     MG_TRY(mg_comm_agree_or_end(mg_residual(&h->level[l], MG_TMP, MG_U, MG_F)));
   MG_TRY(mg_comm_agree(mg_metric_create(h, l, vector_of[field], &metric)));
@@ -49,7 +48,7 @@ static mg_status_t run_field(mg_hierarchy_t *h, int l, mg_field_t field, bool wr
   *beyond = (beyond_t){l, field, 0.0};
   MG_TRY(mg_field_write(io, path, checksums, vector_of[field], &beyond->value));
   mg_metric_free(&metric);
-  return l == 0 ? mg_comm_agree_or_end(mg_conditions_restore(h, vector_of[field])) : MG_OK;
+  return l == 0 ? mg_comm_agree_or_end(mg_dump_restore_conditions(h, vector_of[field])) : MG_OK;
 }
 
 /* Write or compare every field of a level, up to the first one with a value out of range. */
@@ -97,9 +96,9 @@ static mg_status_t run_wall(mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
   char path[MG_DATA_PATH_MAX];
   int32_t n[2];
   mg_boundary_faces_size(h->plan.level[0].layout.n, d, n);
-  MG_TRY(mg_comm_agree_or_end(mg_conditions_remove(h, beta)));
+  MG_TRY(mg_comm_agree_or_end(mg_dump_remove_conditions(h, beta)));
   MG_TRY(mg_boundary_faces_get(&h->level[0], d, wall->values));
-  MG_TRY(mg_comm_agree_or_end(mg_conditions_restore(h, beta)));
+  MG_TRY(mg_comm_agree_or_end(mg_dump_restore_conditions(h, beta)));
   MG_TRY(unscale_wall(h, d, n, wall->values));
   snprintf(path, sizeof path, "/HPGMG/walls/%s", mg_field_name((mg_field_t)(MG_FIELD_BETA_I + d)));
   return mg_rows_move(file, path, path + strlen("/HPGMG/"), 2, n, write, wall);

@@ -1,6 +1,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/paths.h"
+#include "base/real_path.h"
 #include "io/input.h"
 #include "io/input_parts.h"
 #include <stdio.h>

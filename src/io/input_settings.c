@@ -2,18 +2,39 @@
 #include "formulas/index.h"
 #include "io/input_parts.h"
 #include "params/params_value.h"
+#include "plan/coarsen.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+/* Whether boxes make a grid of so many cells per side. */
+static bool is_size(int64_t cells) {
+  return cells > 0 && cells <= MG_MAX_DIM && cells % MG_MIN_BOX_DIM == 0 &&
+         mg_odd_part(cells) <= MG_MAX_ODD_PART;
+}
+
+/* Find LOG2_BOX_DIM and BOXES_PER_RANK for a grid of `cells` cells per side. Boxes have `width`
+ * cells per side, a power of two that divides `cells`, or fewer if that many ranks would otherwise
+ * make a larger grid.
+ * @return false if no boxes make this grid */
+static bool find_boxes(int64_t cells, int64_t width, int64_t ranks, int *log2_box_dim,
+                       int64_t *boxes_per_rank) {
+  for (; width >= MG_MIN_BOX_DIM; width /= 2) {
+    const int64_t side = cells / width;
+    *log2_box_dim = (int)log2((double)width);
+    *boxes_per_rank = (side * side * side + ranks - 1) / ranks;
+    if (mg_plan_boxes_a_side(*log2_box_dim, *boxes_per_rank, ranks) == side) return true;
+  }
+  return false;
+}
+
 /* Whether the files are solved in boxes, as the unit cube. */
 static bool fits_boxes(const mg_params_t *params, const mg_input_t *input) {
-  int64_t below, above;
   const bool has_domain =
       params->spacing[0] > 0.0 || params->length[0] > 0.0 || mg_params_has_stretch(params);
-  mg_plan_nearest_sizes(input->n[0], &below, &above);
   return !mg_params_has_cells(params) && !has_domain && !mg_params_has_wall_values(params) &&
          !(input->held[1] & MG_INPUT_BOUNDARY) && mg_input_is_unit_cube(input) &&
-         below == input->n[0];
+         is_size(input->n[0]);
 }
 
 /* A grid that is no cube of boxes. */
@@ -39,7 +60,7 @@ mg_status_t mg_settings_add_boxes(mg_settings_t *list, const char *option, const
   int64_t boxes;
   int log2_box_dim;
   char text[32];
-  if (!mg_plan_find_boxes(cells, box, ranks, &log2_box_dim, &boxes))
+  if (!find_boxes(cells, box, ranks, &log2_box_dim, &boxes))
     return mg_error(MG_ERR_USAGE,
                     "--%s=%.150s has %lld^3 cells, too few for %lld ranks; use fewer ranks", option,
                     path, (long long)cells, (long long)ranks);

@@ -143,13 +143,6 @@ static mg_status_t read_command_line(mg_parser_t *parser, int argc, char *const 
   return MG_OK;
 }
 
-void mg_settings_add(mg_settings_t *settings, const char *name, const char *value, bool binding) {
-  mg_setting_t *s = &settings->setting[settings->n++];
-  snprintf(s->name, sizeof s->name, "%s", name);
-  snprintf(s->value, sizeof s->value, "%s", value);
-  s->binding = binding;
-}
-
 /* The command line is read first: it names the deck, which does not override it. */
 static mg_status_t read_all(mg_parser_t *parser, int argc, char *const argv[],
                             mg_action_t *action) {

@@ -1,7 +1,104 @@
-/* Checks that no two options write the same file and no output overwrites an input. */
+/* Files that options name: settings in them, and checks that no two options write the same file and
+ * no output overwrites an input. */
 #include "base/paths.h"
+#include "base/real_path.h"
 #include "params/params_parser.h"
+#include "params/params_value.h"
+#include <stdio.h>
 #include <string.h>
+
+void mg_settings_add(mg_settings_t *settings, const char *name, const char *value, bool binding) {
+  mg_setting_t *s = &settings->setting[settings->n++];
+  snprintf(s->name, sizeof s->name, "%s", name);
+  snprintf(s->value, sizeof s->value, "%s", value);
+  s->binding = binding;
+}
+
+/* Settings of one smoother do not carry over to another. */
+static bool is_of_smoother(int id) {
+  return id == MG_OPT_SMOOTHS || id == MG_OPT_DEGREE || id == MG_OPT_OMEGA;
+}
+
+/* The path given to an option that names a file. */
+static void path_of(const mg_parser_t *parser, const char *option, char path[MG_PATH_MAX]) {
+  path[0] = '\0';
+  mg_option_format(mg_option_find(option), parser->params, path, MG_PATH_MAX);
+}
+
+/* Handle an option that is already set: it must equal the file's value if that is binding. */
+static mg_status_t compare_setting(mg_parser_t *parser, const mg_option_t *option,
+                                   const mg_setting_t *setting, const char *from) {
+  char given[MG_PATH_MAX], path[MG_PATH_MAX];
+  mg_option_format(option, parser->params, given, (int)sizeof given);
+  if (!setting->binding || strcmp(given, setting->value) == 0) return MG_OK;
+  path_of(parser, from, path);
+  return mg_parser_fail(parser, MG_ERR_USAGE,
+                        "%s is %.60s, but --%s=%.150s requires %.60s; remove one of them",
+                        mg_parser_label(parser, (mg_option_id_t)(option - mg_options)).text, given,
+                        from, path, setting->value);
+}
+
+/* Did the user select a different smoother than the file? */
+static bool is_other_smoother(const mg_parser_t *parser, const mg_settings_t *settings) {
+  char given[64];
+  const mg_option_t *option = &mg_options[MG_OPT_SMOOTHER];
+  const mg_setting_t *s = settings->setting;
+  mg_option_format(option, parser->params, given, (int)sizeof given);
+  for (; s < settings->setting + settings->n; s++)
+    if (strcmp(s->name, option->name) == 0)
+      return parser->source[MG_OPT_SMOOTHER] > MG_FROM_FILE && strcmp(given, s->value) != 0;
+  return false;
+}
+
+static mg_status_t take_setting(mg_parser_t *parser, const mg_setting_t *setting,
+                                bool other_smoother, const char *from) {
+  mg_why_t why;
+  char path[MG_PATH_MAX];
+  const mg_option_t *option = mg_option_find(setting->name);
+  if (!option)
+    return mg_parser_fail(parser, MG_ERR_INTERNAL, "setting '%s' of --%s is not an option",
+                          setting->name, from);
+  const int id = (int)(option - mg_options);
+  if (parser->source[id] != MG_FROM_DEFAULT) return compare_setting(parser, option, setting, from);
+  if (is_of_smoother(id) && other_smoother) return MG_OK;
+  path_of(parser, from, path);
+  if (!mg_option_set(option, setting->value, parser->params, &why))
+    return mg_parser_fail(parser, MG_ERR_IO, "--%s=%.150s: %s = %.60s: %s", from, path,
+                          option->name, setting->value, why.text);
+  parser->source[id] = MG_FROM_FILE;
+  return MG_OK;
+}
+
+/* A path that only the --restart file names may be relative to another folder, or outdated. */
+static mg_status_t check_restarts_path(mg_parser_t *parser, const char *name, const char *path) {
+  const bool is_restarts = parser->source[mg_option_find(name) - mg_options] == MG_FROM_FILE;
+  const char *why = is_restarts ? mg_path_why_unreadable(path) : NULL;
+  if (!why) return MG_OK;
+  return mg_parser_fail(parser, MG_ERR_IO,
+                        "--restart=%.150s refers to '%.150s', which cannot be opened: %s; pass "
+                        "its current path with --%s=FILE",
+                        parser->params->restart, path, why, name);
+}
+
+static mg_status_t take_file(mg_parser_t *parser, const mg_settings_reader_t *reader) {
+  static mg_settings_t settings; /* too large for some stacks */
+  char path[MG_PATH_MAX];
+  path_of(parser, reader->option, path);
+  if (path[0] == '\0') return MG_OK;
+  MG_TRY(check_restarts_path(parser, reader->option, path));
+  settings.n = 0;
+  MG_TRY(reader->read(parser->params, &settings));
+  const bool other_smoother = is_other_smoother(parser, &settings);
+  for (int i = 0; i < settings.n; i++)
+    MG_TRY(take_setting(parser, &settings.setting[i], other_smoother, reader->option));
+  return MG_OK;
+}
+
+mg_status_t mg_parser_take_files(mg_parser_t *parser, const mg_settings_reader_t *readers) {
+  for (; readers && readers->option; readers++)
+    MG_TRY(take_file(parser, readers));
+  return MG_OK;
+}
 
 void mg_dump_numbered(const char *path, int cycles, char numbered[MG_PATH_MAX]) {
   const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');

@@ -60,9 +60,9 @@ MG_MUST_CHECK mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *t
 /** mg_parser_read_deck from a file. Returns MG_ERR_IO if it cannot be read. */
 MG_MUST_CHECK mg_status_t mg_parser_read_deck_file(mg_parser_t *parser, const char *path);
 
-/** Apply the settings in the file that an option names. */
-MG_MUST_CHECK mg_status_t mg_parser_take_file(mg_parser_t *parser,
-                                              const mg_settings_reader_t *reader);
+/** Apply the settings in the files that options name. NULL: none */
+MG_MUST_CHECK mg_status_t mg_parser_take_files(mg_parser_t *parser,
+                                               const mg_settings_reader_t *readers);
 
 /** Reject output files that two options write, or that would overwrite an input file. */
 MG_MUST_CHECK mg_status_t mg_parser_check_files(mg_parser_t *parser);

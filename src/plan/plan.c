@@ -24,39 +24,6 @@ int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t r
   return (int32_t)b;
 }
 
-static int log2_of(int64_t power) {
-  int log2 = 0;
-  while ((int64_t)1 << log2 < power)
-    log2++;
-  return log2;
-}
-
-bool mg_plan_find_boxes(int64_t cells, int64_t box_cells, int64_t ranks, int *log2_box_dim,
-                        int64_t *boxes_per_rank) {
-  for (int w = log2_of(box_cells); w >= log2_of(MG_MIN_BOX_DIM); w--) {
-    const int64_t side = cells >> w;
-    *log2_box_dim = w;
-    *boxes_per_rank = (side * side * side + ranks - 1) / ranks;
-    if (mg_plan_boxes_a_side(w, *boxes_per_rank, ranks) == side) return true;
-  }
-  return false;
-}
-
-static bool is_size(int64_t cells) {
-  return cells > 0 && cells <= MG_MAX_DIM && cells % MG_MIN_BOX_DIM == 0 &&
-         mg_odd_part(cells) <= MG_MAX_ODD_PART;
-}
-
-void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above) {
-  *below = cells < MG_MAX_DIM ? cells : MG_MAX_DIM;
-  *above = cells < MG_MAX_DIM ? cells : MG_MAX_DIM;
-  if (*above < MG_MIN_BOX_DIM) *above = MG_MIN_BOX_DIM;
-  while (*below > 0 && !is_size(*below))
-    --*below;
-  while (!is_size(*above))
-    ++*above;
-}
-
 static int64_t min64(int64_t a, int64_t b) {
   return a < b ? a : b;
 }

@@ -67,19 +67,6 @@ typedef struct {
  * such that the odd part of b * 2^log2_box_dim cells per side is at most MG_MAX_ODD_PART. */
 int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t ranks);
 
-/** Compute the arguments that give a grid of `cells` cells per side. Boxes have box_cells cells
- *  per side, or fewer if that many ranks would otherwise make a larger grid.
- *
- *  @param[in] box_cells  cells per side of a box: a power of two that divides `cells`
- *  @return false if no boxes make this grid */
-bool mg_plan_find_boxes(int64_t cells, int64_t box_cells, int64_t ranks, int *log2_box_dim,
-                        int64_t *boxes_per_rank);
-
-/** The nearest valid grid sizes below and above `cells` cells per side. Both equal `cells` if it
- *  is valid.
- *  @param[out] below  0 if there is none */
-void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
-
 /** Build the layout of every level.
  *
  *  @param[in]  ranks    number of ranks of the whole run

@@ -1,6 +1,7 @@
 #include "run/strip_size.h"
 #include "base/log.h"
 #include "base/machine.h"
+#include "base/machine_cache.h"
 #include "base/timers.h"
 #include "comm/comm.h"
 #include "level/ops.h"

@@ -1,10 +1,8 @@
 #include "solver/conditions.h"
-#include "level/metric.h"
-#include "level/ops.h"
 #include "level/wall_faces.h"
 
-static mg_status_t add_side(mg_hierarchy_t *h, int d, int side, const mg_side_t *condition,
-                            bool with_alpha, mg_vector_t values) {
+mg_status_t mg_conditions_add_side(mg_hierarchy_t *h, int d, int side, const mg_side_t *condition,
+                                   bool with_alpha, mg_vector_t values) {
   const mg_level_t *level = &h->level[0];
   const int32_t at = side == 0 ? 0 : level->plan->layout.n[d] - 1;
   mg_view_t v = level->store.view;
@@ -17,11 +15,12 @@ static mg_status_t add_side(mg_hierarchy_t *h, int d, int side, const mg_side_t 
 static mg_status_t add_condition(mg_hierarchy_t *h, mg_wall_loader_t *load, void *data, int d,
                                  int side, bool with_alpha) {
   const mg_side_t *condition = &h->params.side[d][side];
-  if (!condition->varies) return add_side(h, d, side, condition, with_alpha, MG_NO_VECTOR);
+  if (!condition->varies)
+    return mg_conditions_add_side(h, d, side, condition, with_alpha, MG_NO_VECTOR);
   if (load) MG_TRY(load(data, h, d, side));
   if (load) MG_TRY(mg_wall_values_save(h, d, side));
   if (!load) MG_TRY(mg_wall_values_put(h, d, side));
-  MG_TRY(add_side(h, d, side, condition, with_alpha, MG_U));
+  MG_TRY(mg_conditions_add_side(h, d, side, condition, with_alpha, MG_U));
   return load ? MG_OK : mg_wall_values_restore(h, d, side);
 }
 
@@ -31,73 +30,4 @@ mg_status_t mg_conditions_add(mg_hierarchy_t *h, mg_wall_loader_t *load, void *d
     for (int side = 0; side < 2 && !mg_params_is_periodic(&h->params, d); side++)
       MG_TRY(add_condition(h, load, data, d, side, with_alpha));
   return MG_OK;
-}
-
-/* Only to MG_ALPHA: with the value 0, nothing is added to f. */
-static mg_status_t add_to_alpha(mg_hierarchy_t *h) {
-  for (int d = 0; d < 3; d++)
-    for (int side = 0; side < 2 && !mg_params_is_periodic(&h->params, d); side++) {
-      mg_side_t condition = h->params.side[d][side];
-      condition.value = 0.0;
-      MG_TRY(add_side(h, d, side, &condition, true, MG_NO_VECTOR));
-    }
-  return MG_OK;
-}
-
-/* Subtract the shares of conditions from f or alpha. */
-static mg_status_t remove_shares(mg_hierarchy_t *h, mg_vector_t vec) {
-  mg_level_t *level = &h->level[0];
-  MG_TRY(mg_axpby(level, MG_TMP, 1.0, vec, 0.0, vec));
-  MG_TRY(mg_fill(level, vec, 0.0));
-  MG_TRY(mg_wall_betas_put(h));
-  MG_TRY(vec == MG_F ? mg_conditions_add(h, NULL, NULL, false) : add_to_alpha(h));
-  MG_TRY(mg_wall_betas_restore(h));
-  MG_TRY(mg_metric_apply(h, 0, vec));
-  return mg_axpby(level, vec, 1.0, MG_TMP, -1.0, vec);
-}
-
-/* Copy the faces of a side from MG_TMP. */
-static mg_status_t copy_faces(const mg_level_t *level, int d, int side, mg_vector_t beta) {
-  const mg_view_t *v = &level->store.view;
-  for (int q = 0; q < v->n_patches; q++) {
-    const mg_patch_t *p = &v->patch[q];
-    if (p->wall[d][side] == MG_WALL_NONE) continue;
-    mg_copy_t faces = {.src_patch = q, .dst_patch = q, .n = {p->n[0], p->n[1], p->n[2]}};
-    faces.n[d] = 1;
-    faces.src_lo[d] = faces.dst_lo[d] = side == 0 ? 0 : p->n[d];
-    MG_TRY(mg_copy_once(level->backend, &(mg_copy_job_t){v, v, NULL, &faces, 1}, MG_TMP, beta));
-  }
-  return MG_OK;
-}
-
-/* The matrix has no face on Robin's sides, as on Neumann's. Their betas count all the same. */
-static mg_status_t open_faces(mg_hierarchy_t *h, int d) {
-  mg_level_t *level = &h->level[0];
-  const mg_vector_t beta = MG_BETA_I + (mg_vector_t)d;
-  MG_TRY(mg_wall_betas_lay_aside(h));
-  for (int side = 0; side < 2; side++) {
-    if (!mg_is_robin(&h->params.side[d][side])) continue;
-    MG_TRY(mg_fill(level, MG_TMP, 0.0));
-    MG_TRY(mg_wall_betas_put_into(h, d, side, MG_TMP));
-    MG_TRY(mg_metric_apply_as(h, 0, MG_TMP, beta));
-    MG_TRY(copy_faces(level, d, side, beta));
-  }
-  return MG_OK;
-}
-
-static bool is_beta(mg_vector_t vec) {
-  return vec == MG_BETA_I || vec == MG_BETA_J || vec == MG_BETA_K;
-}
-
-mg_status_t mg_conditions_remove(mg_hierarchy_t *h, mg_vector_t vec) {
-  if (!mg_params_has_wall_values(&h->params)) return MG_OK;
-  if (is_beta(vec)) return open_faces(h, (int)(vec - MG_BETA_I));
-  return vec == MG_F || vec == MG_ALPHA ? remove_shares(h, vec) : MG_OK;
-}
-
-mg_status_t mg_conditions_restore(mg_hierarchy_t *h, mg_vector_t vec) {
-  if (!mg_params_has_wall_values(&h->params)) return MG_OK;
-  if (is_beta(vec)) return mg_wall_betas_restore(h);
-  if (vec != MG_F && vec != MG_ALPHA) return MG_OK;
-  return mg_axpby(&h->level[0], vec, 1.0, MG_TMP, 0.0, MG_TMP);
 }

@@ -13,13 +13,10 @@ typedef mg_status_t mg_wall_loader_t(void *data, mg_hierarchy_t *h, int d, int s
 MG_MUST_CHECK mg_status_t mg_conditions_add(mg_hierarchy_t *h, mg_wall_loader_t *load, void *data,
                                             bool with_alpha);
 
-/** Make MG_F, MG_ALPHA or a beta of the finest level the one that was given, with the factors of
- *  level/metric.h: f and alpha without the shares of conditions, beta also on Robin's sides. For
- *  dumps, which can then be read as the files of a problem. Overwrites MG_TMP, which must not
- * change until mg_conditions_restore. Other vectors are not changed.
- *  @pre   the run has --dump
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_conditions_remove(mg_hierarchy_t *h, mg_vector_t vec);
-MG_MUST_CHECK mg_status_t mg_conditions_restore(mg_hierarchy_t *h, mg_vector_t vec);
+/** Add the share of one side.
+ *  @param[in] values  as for set_wall (backend.h) */
+MG_MUST_CHECK mg_status_t mg_conditions_add_side(mg_hierarchy_t *h, int d, int side,
+                                                 const mg_side_t *condition, bool with_alpha,
+                                                 mg_vector_t values);
 
 #endif

@@ -52,9 +52,10 @@ MG_MUST_CHECK mg_status_t mg_mixed_check_widths(const mg_hierarchy_t *h);
 MG_MUST_CHECK mg_status_t mg_mixed_range(const mg_hierarchy_t *h, mg_vector_t vec,
                                          mg_range_t *range);
 /** Check that float cells hold the coefficients of all levels, unless the library has checked its
- *  arrays, and derive the range of max |f|. Collective over the world.
+ *  arrays, round those of the finest level, and derive the range of max |f|. Collective over the
+ *  world.
  *  @return MG_OK, MG_ERR_USAGE, MG_ERR_DEVICE, MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_mixed_check_coefficients(mg_hierarchy_t *h);
+MG_MUST_CHECK mg_status_t mg_mixed_lower_coefficients(mg_hierarchy_t *h);
 /** Check max |f|, which all ranks have.
  *  @return MG_OK, MG_ERR_USAGE */
 MG_MUST_CHECK mg_status_t mg_mixed_check_rhs(const mg_hierarchy_t *h, double f_norm);

@@ -5,11 +5,11 @@
  *
  * In an F-cycle, u starts as an interpolation from the next coarser level. Where the backend can,
  * it is not stored: the residual and the correction interpolate it again. */
+#include "level/mixed.h"
 #include "base/log.h"
 #include "comm/comm.h"
 #include "formulas/walls.h"
 #include "level/metric.h"
-#include "level/ops.h"
 #include "level/transfer.h"
 #include "solver/cycle.h"
 #include <math.h>
@@ -89,7 +89,7 @@ mg_status_t mg_mixed_range(const mg_hierarchy_t *h, mg_vector_t vec, mg_range_t 
 
 /* The last residual is --rtol times f; smooth corrections are residuals by the beta / width^2 of
  * the coarsest level. */
-mg_status_t mg_mixed_check_coefficients(mg_hierarchy_t *h) {
+static mg_status_t check_coefficients(mg_hierarchy_t *h) {
   mg_level_t *const level = &h->level[0];
   const double b_h2 = inverse_square_width(h), coarser = coarsening(h),
                rtol = h->params.rtol > 0.0 ? h->params.rtol : 1e-7;
@@ -111,6 +111,14 @@ mg_status_t mg_mixed_check_coefficients(mg_hierarchy_t *h) {
   h->low_rhs = (mg_range_t){smallest / rtol * fmax(1.0, largest / coarser),
                             most * fmin(1.0, largest / coarser), true};
   return MG_OK;
+}
+
+mg_status_t mg_mixed_lower_coefficients(mg_hierarchy_t *h) {
+  mg_level_t *level = &h->level[0], *low = &h->low->level[0];
+  MG_TRY(check_coefficients(h));
+  for (int d = 0; d < 3; d++) /* closing faces included */
+    MG_TRY(mg_lower(level, low, MG_BETA_I + d, MG_BETA_I + d, 1.0));
+  return h->params.alpha_varies ? mg_lower(level, low, MG_ALPHA, MG_ALPHA, 1.0) : MG_OK;
 }
 
 mg_status_t mg_mixed_check_rhs(const mg_hierarchy_t *h, double f_norm) {

@@ -237,14 +237,6 @@ static mg_status_t set_smoothers(mg_hierarchy_t *h, mg_hierarchy_t *cycles,
   return MG_OK;
 }
 
-/* Round the coefficients of the finest level to its float cells, closing faces included. */
-static mg_status_t lower_coefficients(mg_hierarchy_t *h) {
-  mg_level_t *level = &h->level[0], *low = &h->low->level[0];
-  for (int d = 0; d < 3; d++)
-    MG_TRY(mg_lower(level, low, MG_BETA_I + d, MG_BETA_I + d, 1.0));
-  return h->params.alpha_varies ? mg_lower(level, low, MG_ALPHA, MG_ALPHA, 1.0) : MG_OK;
-}
-
 /* Betas have no factors yet, and those of Neumann walls are not closed. */
 static mg_status_t set_walls_first(mg_hierarchy_t *h, const mg_problem_source_t *source) {
   const bool has_values = mg_params_has_wall_values(&h->params),
@@ -293,8 +285,7 @@ static mg_status_t set_levels(mg_hierarchy_t *h, const mg_problem_source_t *sour
   for (int l = 0; l < h->n_levels; l++)
     if (needs_diagonal(h, l)) MG_TRY(set_diagonal(&h->params, &h->level[l]));
   if (!h->low) return set_smoothers(h, h, source);
-  MG_IF_MIXED(MG_TRY(mg_mixed_check_coefficients(h)));
-  MG_TRY(lower_coefficients(h));
+  MG_IF_MIXED(MG_TRY(mg_mixed_lower_coefficients(h)));
   MG_TRY(set_coefficients(h->low));
   for (int l = 0; l < h->low->n_levels; l++)
     MG_TRY(set_diagonal(&h->params, &h->low->level[l]));

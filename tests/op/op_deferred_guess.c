@@ -6,7 +6,7 @@
  * Where the plan lets MG_U share its memory, because no guess is stored, the backend defers it. The
  * other tests store guesses; with a tolerance MG_U has its own memory. */
 #include "formulas/walls.h"
-#include "level/ops.h"
+#include "level/mixed.h"
 #include "level/transfer.h"
 #include "tests/lib/fixture.h"
 #include <string.h>

@@ -4,7 +4,7 @@
  * of both kinds, other patches and the patch itself as neighbors; variable alpha; residuals;
  * grids of any size; resident sweeps, which interpolate and compute a residual. */
 #include "device/device_select.h"
-#include "level/ops.h"
+#include "level/mixed.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
 #include "tests/lib/fixture.h"

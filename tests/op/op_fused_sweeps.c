@@ -5,7 +5,7 @@
  * a correction between two smooths, with an even or odd number of vector swaps; resident sweeps,
  * which perform all steps of a smooth. */
 #include "device/device_select.h"
-#include "level/ops.h"
+#include "level/mixed.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
 #include "tests/lib/fixture.h"

@@ -1,6 +1,7 @@
 /* Free memory, CPU quota, cache per CPU and model of the CPU of simulated machines: files of /proc
  * and /sys below a folder. */
 #include "base/machine.h"
+#include "base/machine_cache.h"
 #include "tests/lib/test.h"
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
 #endif
 #include "base/log.h"
 #include "base/machine.h"
-#include "base/paths.h"
+#include "base/real_path.h"
 #include "comm/comm.h"
 #include "io/report/fields.h"
 #include "io/report/report.h"
