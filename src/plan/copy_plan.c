@@ -102,37 +102,23 @@ static mg_status_t add_wrapped(const mg_layout_t *layout, const range_t *range, 
   return MG_OK;
 }
 
-/* Add the owners of all boxes of `other` within `depth` cells of a cuboid. If `boxes`, the
- * cuboid consists of these boxes, and its own boxes are excluded. */
-static mg_status_t add_near(const mg_distribution_t *other, const mg_cuboid_t *c, bool boxes,
-                            int depth, const bool periodic[3], rank_set_t *set) {
+/* Add the owners of all boxes of `other` within `depth` cells of a cuboid. */
+static mg_status_t add_near(const mg_distribution_t *other, const mg_cuboid_t *c, int depth,
+                            const bool periodic[3], rank_set_t *set) {
   const int32_t *m = other->layout->boxes;
-  range_t rest;
+  range_t near;
   for (int d = 0; d < 3; d++) {
-    rest.lo[d] = box_at(other, d, c->lo[d] - depth);
-    rest.hi[d] = box_at(other, d, c->lo[d] + c->n[d] - 1 + depth);
+    near.lo[d] = box_at(other, d, c->lo[d] - depth);
+    near.hi[d] = box_at(other, d, c->lo[d] + c->n[d] - 1 + depth);
     if (!periodic[d]) {
-      rest.lo[d] = rest.lo[d] < 0 ? 0 : rest.lo[d];
-      rest.hi[d] = rest.hi[d] >= m[d] ? m[d] - 1 : rest.hi[d];
-    } else if (rest.hi[d] - rest.lo[d] >= m[d]) { /* all boxes, once */
-      rest.lo[d] = 0;
-      rest.hi[d] = m[d] - 1;
+      near.lo[d] = near.lo[d] < 0 ? 0 : near.lo[d];
+      near.hi[d] = near.hi[d] >= m[d] ? m[d] - 1 : near.hi[d];
+    } else if (near.hi[d] - near.lo[d] >= m[d]) { /* all boxes, once */
+      near.lo[d] = 0;
+      near.hi[d] = m[d] - 1;
     }
   }
-  if (!boxes) return add_wrapped(other->layout, &rest, set);
-  /* Boxes below and above the cuboid in k, then in j between these, then in i. */
-  for (int d = 2; d >= 0; d--) {
-    const int32_t first = box_at(other, d, c->lo[d]),
-                  last = box_at(other, d, c->lo[d] + c->n[d] - 1);
-    range_t below = rest, above = rest;
-    below.hi[d] = first - 1;
-    above.lo[d] = last + 1;
-    if (below.lo[d] <= below.hi[d]) MG_TRY(add_wrapped(other->layout, &below, set));
-    if (above.lo[d] <= above.hi[d]) MG_TRY(add_wrapped(other->layout, &above, set));
-    rest.lo[d] = first;
-    rest.hi[d] = last;
-  }
-  return MG_OK;
+  return add_wrapped(other->layout, &near, set);
 }
 
 /* Add the ranks with cells in any of their cuboids. */
@@ -146,13 +132,11 @@ static mg_status_t add_holders(const mg_distribution_t *other, rank_set_t *set) 
 /* Add this rank, and the ranks that may have cells in or near its cuboids. */
 static mg_status_t find_peers(const mg_copy_spec_t *spec, const mg_distribution_t *other,
                               int64_t rank, const mg_cuboid_t *cuboids, int n, rank_set_t *set) {
-  const bool same = spec->src.layout == spec->dst.layout && spec->src.halved == spec->dst.halved &&
-                    spec->src.cuboid == spec->dst.cuboid;
   if (n > 0) MG_TRY(rank_set_add(set, rank));
   if (n > 0 && other->cuboid) return add_holders(other, set);
   for (int c = 0; c < n; c++)
     if (mg_volume(cuboids[c].n) > 0)
-      MG_TRY(add_near(other, &cuboids[c], same, spec->depth, spec->periodic, set));
+      MG_TRY(add_near(other, &cuboids[c], spec->depth, spec->periodic, set));
   return MG_OK;
 }
 
