@@ -1,4 +1,4 @@
-"""The command line of a report must be one that makes this report (src/params/params_table.c)."""
+"""The command line of a report must be one that makes this report (src/params/params_options.h)."""
 
 from __future__ import annotations
 
