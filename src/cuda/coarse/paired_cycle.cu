@@ -19,13 +19,14 @@ struct mg_paired_cycle {
 };
 
 /* One block per SM: the compiler may use all registers. */
-template <bool one_cell, bool colored, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
+template <bool one_cell, bool colored, bool stores_a, mg_interpolation_t v_kind,
+          mg_interpolation_t f_kind>
 static __global__ void __launch_bounds__(MG_PAIRED_MAX_THREADS, 1)
     cycle_kernel(const MG_GRID_CONSTANT mg_paired_args_t args, int top, mg_cycle_t cycle,
                  bool zero_guess) {
   extern __shared__ __align__(16) mg_real_t values[];
-  const mg_paired_levels_t<one_cell, colored, v_kind, f_kind> levels = {&args, values, top,
-                                                                        args.n_levels - 1};
+  const mg_paired_levels_t<one_cell, colored, stores_a, v_kind, f_kind> levels = {
+      &args, values, top, args.n_levels - 1};
   levels.load_constants();
   mg_cuda_wait_dependency();
   levels.load_cells(cycle != MG_CYCLE_F && !zero_guess);
@@ -39,19 +40,23 @@ static bool ends_with_cell(const mg_coarse_cycle_job_t *job) {
   return job->level[job->n_levels - 1].view->n[0] == 1 && job->bottom != MG_BOTTOM_SMOOTHER;
 }
 
-template <bool one_cell, bool colored> static kernel_t kernel_of(const mg_coarse_cycle_job_t *job) {
+template <bool one_cell, bool colored, bool stores_a>
+static kernel_t kernel_of(const mg_coarse_cycle_job_t *job) {
   if (job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V2)
-    return cycle_kernel<one_cell, colored, MG_INTERPOLATE_V2, MG_INTERPOLATE_V2>;
+    return cycle_kernel<one_cell, colored, stores_a, MG_INTERPOLATE_V2, MG_INTERPOLATE_V2>;
   if (job->v == MG_INTERPOLATE_P0 && job->f == MG_INTERPOLATE_P1)
-    return cycle_kernel<one_cell, colored, MG_INTERPOLATE_P0, MG_INTERPOLATE_P1>;
+    return cycle_kernel<one_cell, colored, stores_a, MG_INTERPOLATE_P0, MG_INTERPOLATE_P1>;
   return nullptr;
 }
 
+/* Only the commonest kernels know that alpha is constant. */
 static kernel_t kernel_for(const mg_coarse_cycle_job_t *job) {
   const bool colored = job->level[0].step[0].colored;
-  if (ends_with_cell(job))
-    return colored ? kernel_of<true, true>(job) : kernel_of<true, false>(job);
-  return colored ? kernel_of<false, true>(job) : kernel_of<false, false>(job);
+  if (!ends_with_cell(job))
+    return colored ? kernel_of<false, true, true>(job) : kernel_of<false, false, true>(job);
+  if (!colored) return kernel_of<true, false, true>(job);
+  return job->level[0].view->alpha_varies ? kernel_of<true, true, true>(job)
+                                          : kernel_of<true, true, false>(job);
 }
 
 static mg_paired_level_t level_of(const mg_view_t *v, mg_interpolation_t kind,
@@ -88,7 +93,7 @@ static mg_paired_level_t level_of(const mg_view_t *v, mg_interpolation_t kind,
  * @return bytes, without block_at's */
 static size_t assign_places(mg_paired_args_t *args) {
   const int last = args->n_levels - 1;
-  const int values = mg_paired_row_t::values;
+  const int values = MG_PAIRED_VALUES;
   int at = 0, most_padded = 0, first_step = 0;
   for (int l = 0; l <= last; l++) {
     mg_paired_level_t *level = &args->level[l];

@@ -66,9 +66,10 @@ static __device__ __forceinline__ int mg_pair_offset(const mg_paired_level_t &l,
 }
 
 /** Coefficients of a cell: betas of its faces, 1 / diagonal (in shared memory times c2, if
- * colored), and a alpha. */
-struct mg_paired_row_t {
-  static constexpr int values = MG_PAIRED_VALUES;
+ * colored), and a alpha.
+ *  @tparam stores_a  a alpha may vary; otherwise it is that of the level. A parameter because the
+ *      first launch of a kernel takes longer for each instruction that it fetches */
+template <bool stores_a> struct mg_paired_row_t {
   mg_row_t row;
   mg_real_t dinv;
 
@@ -78,40 +79,41 @@ struct mg_paired_row_t {
     for (int face = 0; face < 6; face++)
       to[face * stride] = row.beta[face / 2][face % 2];
     to[6 * stride] = dinv;
-    to[7 * stride] = row.a;
+    if (stores_a) to[7 * stride] = row.a;
   }
-  __device__ __forceinline__ void load(const mg_real_t *from, int stride) {
+  __device__ __forceinline__ void load(const mg_real_t *from, int stride, mg_real_t constant_a) {
 #pragma unroll
     for (int face = 0; face < 6; face++)
       row.beta[face / 2][face % 2] = from[face * stride];
     dinv = from[6 * stride];
-    row.a = from[7 * stride];
+    row.a = stores_a ? from[7 * stride] : constant_a;
   }
 };
 
 /** Load the coefficients of a pair from global memory: [phase] is the first cell's. */
-static __device__ __forceinline__ void mg_paired_load(const mg_paired_level_t &l,
-                                                      const mg_pair_t &p, mg_paired_row_t cell[2]) {
+template <bool stores_a>
+static __device__ __forceinline__ void
+mg_paired_load(const mg_paired_level_t &l, const mg_pair_t &p, mg_paired_row_t<stores_a> cell[2]) {
   const int at = mg_pair_offset(l, p), js = l.jstride, ks = l.kstride;
   const mg_real_t *bi = l.beta[0] + at, *bj = l.beta[1] + at, *bk = l.beta[2] + at;
 #pragma unroll
   for (int c = 0; c < 2; c++) {
     const mg_row_t row = {{{bi[c], bi[c + 1]}, {bj[c], bj[c + js]}, {bk[c], bk[c + ks]}},
-                          l.alpha ? l.alpha[at + c] : l.a};
+                          stores_a && l.alpha ? l.alpha[at + c] : l.a};
     cell[c].row = row;
     cell[c].dinv = l.dinv[at + c];
   }
 }
 
 /** Store the coefficients of a pair to shared memory, the first cell's first. */
-template <bool colored>
-static __device__ __forceinline__ void mg_paired_store(const mg_paired_level_t &l,
-                                                       const mg_pair_t &p, mg_paired_row_t cell[2],
-                                                       mg_real_t *shared) {
+template <bool colored, bool stores_a>
+static __device__ __forceinline__ void
+mg_paired_store(const mg_paired_level_t &l, const mg_pair_t &p, mg_paired_row_t<stores_a> cell[2],
+                mg_real_t *shared) {
   for (int c = 0; colored && c < 2; c++)
     cell[c].dinv *= l.c2;
   mg_real_t *to = shared + l.record_at + p.number;
-  const int second = mg_paired_row_t::values * l.pairs;
+  const int second = MG_PAIRED_VALUES * l.pairs;
   cell[0].store(to + (p.phase ? second : 0), l.pairs);
   cell[1].store(to + (p.phase ? 0 : second), l.pairs);
 }

@@ -37,8 +37,10 @@ static __device__ __noinline__ mg_real_t mg_paired_solve_cell(mg_one_cell_level_
 /** V-cycle and F-cycle; level 0 is the finest level of the coarse cycle.
  *  @tparam one_cell  the coarsest level has one cell and is solved in registers; a parameter
  * because the other solver limits the registers of the whole kernel */
-template <bool one_cell, bool colored, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
+template <bool one_cell, bool colored, bool stores_a, mg_interpolation_t v_kind,
+          mg_interpolation_t f_kind>
 struct mg_paired_levels_t {
+  typedef mg_paired_row_t<stores_a> row_t;
   const mg_paired_args_t *args;
   mg_real_t *shared;
   int top, bottom; /**< first level of the launch; coarsest level */
@@ -58,7 +60,6 @@ struct mg_paired_levels_t {
   /** Load what no kernel of a cycle writes: coefficients and steps. Each warp loads its pairs of
    *  the first level, and one of the lower levels meanwhile. */
   __device__ __forceinline__ void load_constants(void) const {
-    typedef mg_paired_row_t row_t;
     row_t first[2];
     const mg_paired_level_t &finest = args->level[top];
     const mg_pair_t pair = mg_pair(finest, thread());
@@ -94,8 +95,7 @@ struct mg_paired_levels_t {
     for (int c = thread(); c < cells; c += (int)blockDim.x) {
       const int q = mg_quotient(c, l.by_n), k = mg_quotient(q, l.by_n), j = q - k * l.n,
                 i = c - q * l.n;
-      const mg_paired_row_t cell = {mg_row(&args->last, i, j, k),
-                                    l.dinv[i + j * l.jstride + k * l.kstride]};
+      const row_t cell = {mg_row(&args->last, i, j, k), l.dinv[i + j * l.jstride + k * l.kstride]};
       cell.store(shared + l.record_at + c, cells);
     }
   }
@@ -204,7 +204,8 @@ struct mg_paired_levels_t {
     /* After the interpolation: together they would take too many registers. */
     const uint32_t u_at = mg_shared_address(shared + level.u_at),
                    spare = mg_shared_address(shared + args->spare_at) - u_at;
-    mg_paired_smoother_t<colored, v_kind == MG_INTERPOLATE_P0> cells(level, pair, team, u_at);
+    mg_paired_smoother_t<colored, v_kind == MG_INTERPOLATE_P0, stores_a> cells(level, pair, team,
+                                                                               u_at);
     cells.load(shared);
     cells.start(f, u);
     cells.smooth(spare, shared + args->step_at + 2 * level.first_step);
@@ -226,8 +227,8 @@ struct mg_paired_levels_t {
   __device__ __forceinline__ void solve_cell(void) const {
     if (thread() != 0) return;
     const mg_paired_level_t &l = args->level[bottom];
-    mg_paired_row_t c;
-    c.load(shared + l.record_at, 1);
+    row_t c;
+    c.load(shared + l.record_at, 1, l.a);
     const mg_one_cell_level_t cell = {
         c.row, c.dinv, l.b_h2, {l.periodic, l.periodic, l.periodic}, args->last.singular};
     shared[l.u_at] = mg_paired_solve_cell(cell, mg_mean_of_pairs(shared + args->sum_at, 1, 0, 0, 0),
@@ -244,8 +245,8 @@ struct mg_paired_levels_t {
       const int c = min(thread(), cells.cells - 1);
       const int3 i = cells.cell(c);
       const mg_real_t f = mg_mean_of_pairs(shared + args->sum_at, cells.row.n, i.x, i.y, i.z);
-      mg_paired_row_t cell;
-      cell.load(shared + args->level[bottom].record_at + c, cells.cells);
+      row_t cell;
+      cell.load(shared + args->level[bottom].record_at + c, cells.cells, args->level[bottom].a);
       const mg_real_t u =
           mg_solve_thread_cells(cells, cell.row, cell.dinv, f, MG_REAL(0.0), args->bottom, true);
       if (thread() < cells.cells) shared[args->level[bottom].u_at + c] = u;

@@ -9,8 +9,8 @@
 
 /** One of the two cells of a thread. Addresses are those of mg_shared_address. At a wall, `outer`
  *  is unused, and `near` is the cell across from the neighbor, as in mg_places7_t. */
-struct mg_paired_cell_t {
-  mg_paired_row_t c;
+template <bool stores_a> struct mg_paired_cell_t {
+  mg_paired_row_t<stores_a> c;
   mg_real_t f, u;
   uint32_t at, outer, near[2][2]; /**< the cell; the neighbor along i outside the pair; the low and
                                      high neighbors along j and k */
@@ -22,13 +22,14 @@ struct mg_paired_cell_t {
 /** The smoother as seen by one thread. Every thread of the level's warps calls every function.
  *  @tparam colored  all steps are colored; otherwise none is
  *  @tparam linear   the wall formula has order 1; otherwise it may also have order 2 */
-template <bool colored, bool linear> struct mg_paired_smoother_t {
+template <bool colored, bool linear, bool stores_a> struct mg_paired_smoother_t {
+  typedef mg_paired_cell_t<stores_a> cell_t;
   const mg_paired_level_t &l;
   const mg_pair_t &pair;
   const mg_team_t &team;
   mg_real_t b_h2;
   int order;
-  mg_paired_cell_t first, second;
+  cell_t first, second;
   bool wall[2][2]; /**< the low or high neighbor along j or k is outside a wall */
 
   /** @param u  address of the level's first cell */
@@ -48,7 +49,7 @@ template <bool colored, bool linear> struct mg_paired_smoother_t {
     }
   }
 
-  __device__ __forceinline__ void place(mg_paired_cell_t *x, int which, uint32_t u) const {
+  __device__ __forceinline__ void place(cell_t *x, int which, uint32_t u) const {
     const int bytes = (int)sizeof(mg_real_t), at[2] = {pair.j, pair.k};
     const bool low = pair.i == 0, high = pair.i + 2 == l.n;
     const int across = l.periodic ? l.n - 1 : 1;
@@ -69,8 +70,8 @@ template <bool colored, bool linear> struct mg_paired_smoother_t {
   /** Load the coefficients. */
   __device__ __forceinline__ void load(const mg_real_t *shared) {
     const mg_real_t *from = shared + l.record_at + pair.number;
-    first.c.load(from, l.pairs);
-    second.c.load(from + mg_paired_row_t::values * l.pairs, l.pairs);
+    first.c.load(from, l.pairs, l.a);
+    second.c.load(from + MG_PAIRED_VALUES * l.pairs, l.pairs, l.a);
   }
 
   /** Set f and the first iterate. */
@@ -92,7 +93,7 @@ template <bool colored, bool linear> struct mg_paired_smoother_t {
   /** A u at a cell.
    *  @param other  u of the other cell of the pair
    *  @param shift  bytes from u to the iterate */
-  __device__ __forceinline__ mg_real_t apply(const mg_paired_cell_t &x, mg_real_t other,
+  __device__ __forceinline__ mg_real_t apply(const cell_t &x, mg_real_t other,
                                              uint32_t shift) const {
     const mg_real_t outer = mg_shared_load(x.outer + shift);
     mg_real_t near[2][2];
@@ -122,7 +123,7 @@ template <bool colored, bool linear> struct mg_paired_smoother_t {
   }
 
   /* With u = 0, A u is 0 exactly, so a zero guess is no special case. */
-  __device__ __forceinline__ void relax(mg_paired_cell_t *x, mg_real_t other) const {
+  __device__ __forceinline__ void relax(cell_t *x, mg_real_t other) const {
     team.barrier();
     x->u = mg_relax(x->u, apply(*x, other, 0), x->f, x->c.dinv, MG_REAL(1.0));
     mg_shared_store(x->at, x->u);
