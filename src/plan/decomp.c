@@ -1,6 +1,5 @@
 #include "plan/decomp.h"
 #include "base/alloc.h"
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,8 +134,10 @@ static int32_t free_layers(const share_t *share, const mg_cuboid_t *c, int d) {
   return fit;
 }
 
-/* Grow from one box along the axes in the given order, as long as whole layers are free. */
-static mg_cuboid_t grow(const share_t *share, const int32_t start[3], const int order[3]) {
+/* Grow from one box along j, i and k, as long as whole layers are free. Of the six orders, this one
+ * gives the fewest cuboids on average. */
+static mg_cuboid_t grow(const share_t *share, const int32_t start[3]) {
+  static const int order[3] = {1, 0, 2};
   mg_cuboid_t c = {{start[0], start[1], start[2]}, {1, 1, 1}};
   for (int a = 0; a < 3; a++)
     c.n[order[a]] += free_layers(share, &c, order[a]);
@@ -184,29 +185,12 @@ static mg_status_t append(share_t *share, const mg_cuboid_t *c) {
   return MG_OK;
 }
 
-/* Cut the whole share into cuboids; stop at `too_many` cuboids. */
-static mg_status_t merge(share_t *share, const int order[3], int too_many) {
+/* Cut the whole share into cuboids. */
+static mg_status_t cut_share(share_t *share) {
   int32_t box[3];
-  share->n_cut = 0;
-  while (share->n_cut < too_many && first_free(share, box)) {
-    const mg_cuboid_t c = grow(share, box, order);
+  while (first_free(share, box)) {
+    const mg_cuboid_t c = grow(share, box);
     MG_TRY(append(share, &c));
-  }
-  return MG_OK;
-}
-
-/* Merge with the order of axes that needs the fewest cuboids, into `best`; the caller frees
- * both lists. */
-static mg_status_t merge_best_order(share_t *best, share_t *tried) {
-  static const int orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1},
-                                   {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};
-  MG_TRY(merge(best, orders[0], INT_MAX));
-  for (int o = 1; o < 6 && best->n_cut != 1; o++) {
-    MG_TRY(merge(tried, orders[o], best->n_cut));
-    if (tried->n_cut >= best->n_cut) continue;
-    const share_t swap = *best;
-    *best = *tried;
-    *tried = swap;
   }
   return MG_OK;
 }
@@ -214,18 +198,15 @@ static mg_status_t merge_best_order(share_t *best, share_t *tried) {
 /* Merge a segment of the curve into cuboids, in units of boxes. */
 static mg_status_t merge_segment(const mg_layout_t *layout, int64_t rank, mg_cuboid_t **cut,
                                  int *n_cut) {
-  share_t best = {.boxes = layout->boxes};
-  mg_layout_range(layout, rank, &best.first, &best.last);
-  if (best.first == best.last) return MG_OK;
-  share_t tried = best;
-  const mg_status_t status = merge_best_order(&best, &tried);
-  free(tried.cut);
+  share_t share = {.boxes = layout->boxes};
+  mg_layout_range(layout, rank, &share.first, &share.last);
+  const mg_status_t status = cut_share(&share);
   if (status != MG_OK) {
-    free(best.cut);
+    free(share.cut);
     return status;
   }
-  *cut = best.cut;
-  *n_cut = best.n_cut;
+  *cut = share.cut;
+  *n_cut = share.n_cut;
   return MG_OK;
 }
 

@@ -39,8 +39,8 @@ void mg_layout_range(const mg_layout_t *layout, int64_t rank, int64_t *first, in
 
 /** Merge the boxes of a rank into few cuboids, in an order that depends only on the arguments.
  *
- *  On a segment of the curve: greedy growth from the first remaining box, for all six orders of
- *  the axes. The order with the fewest cuboids is used. A full octant becomes one cube.
+ *  On a segment of the curve: greedy growth from the first remaining box along j, i and k. A full
+ *  octant becomes one cube.
  *  @param[out] patches  malloc'ed, caller frees; NULL if the rank has no box
  *  @return MG_OK, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t mg_layout_patches(const mg_layout_t *layout, int64_t rank,
