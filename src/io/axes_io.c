@@ -8,6 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool mg_plan_is_even(const mg_level_plan_t *level, const mg_params_t *params, int l) {
+  for (int d = 0; d < 3; d++)
+    if (params->face[d] ||
+        mg_plan_width(level, params, l, d, level[l].layout.n[d] - 1) != level[l].h[d])
+      return false;
+  return true;
+}
+
 void mg_axis_path(int level, int d, char path[MG_DATA_PATH_MAX]) {
   if (level == 0)
     snprintf(path, MG_DATA_PATH_MAX, "/grid/%c", "xyz"[d]);

@@ -8,6 +8,9 @@
 #include "io/stored_sums.h"
 #include "plan/axes.h"
 
+/** Whether all cells of level l have the widths h. */
+bool mg_plan_is_even(const mg_level_plan_t *level, const mg_params_t *params, int l);
+
 /** Path of a level's positions in direction d. */
 void mg_axis_path(int level, int d, char path[MG_DATA_PATH_MAX]);
 

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "formulas/index.h"
 #include "git_version.h"
+#include "io/axes_io.h"
 #include "io/dump_parts.h"
 #include "io/input.h"
 #include "io/stored_sums.h"

@@ -265,19 +265,3 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
   mg_plan_set_levels(plan, params);
   return MG_OK;
 }
-
-void mg_plan_coarse_part(const mg_plan_t *plan, const mg_params_t *params, int first,
-                         mg_plan_t *part) {
-  memset(part, 0, sizeof *part);
-  part->radius = plan->radius;
-  part->n_levels = plan->n_levels - first;
-  for (int l = 0; l < part->n_levels; l++) {
-    const mg_level_plan_t *from = &plan->level[first + l];
-    mg_level_plan_t *to = &part->level[l];
-    to->layout = from->layout;
-    to->place = from->place;
-    memcpy(to->h, from->h, sizeof to->h);
-  }
-  part->boxes_asked = mg_layout_n_boxes(&part->level[0].layout);
-  mg_plan_set_levels(part, params);
-}

@@ -94,21 +94,10 @@ double mg_plan_width(const mg_level_plan_t *level, const mg_params_t *params, in
 double mg_plan_position(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
                         int32_t face);
 
-/** Whether all cells of level l have the widths h. */
-bool mg_plan_is_even(const mg_level_plan_t *level, const mg_params_t *params, int l);
-
 /** Set the properties of the levels that follow from their layouts and places: vectors, ghost
  *  layers, fused and resident sweeps, and with --precision=mixed the outer levels. mg_plan_build
- *  and mg_plan_coarse_part call it. */
+ *  and mg_plan_coarse_part (run/agglomeration.h) call it. */
 void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params);
-
-/** The levels of a plan from level `first` on, as a plan whose finest level is that level.
- *
- *  @param[in]  params  those of `plan`
- *  @param[out] part    not `plan`
- *  @pre 0 <= first < plan->n_levels; the level is not on the CPU below a level on a device */
-void mg_plan_coarse_part(const mg_plan_t *plan, const mg_params_t *params, int first,
-                         mg_plan_t *part);
 
 /** Number of ranks that hold no cell of any level. */
 static inline int64_t mg_plan_idle_ranks(const mg_plan_t *plan) {

@@ -27,14 +27,6 @@ double mg_plan_position(const mg_level_plan_t *level, const mg_params_t *params,
   return has_origin ? from_low : params->origin[d] + from_low;
 }
 
-bool mg_plan_is_even(const mg_level_plan_t *level, const mg_params_t *params, int l) {
-  for (int d = 0; d < 3; d++)
-    if (params->face[d] ||
-        mg_plan_width(level, params, l, d, level[l].layout.n[d] - 1) != level[l].h[d])
-      return false;
-  return true;
-}
-
 /* Mean width of cells 2m and 2m + 1 of level l. On an axis of equal cells all pairs count as whole
  * ones. */
 static double pair_width(const mg_plan_t *plan, const mg_params_t *params, int l, int d,

@@ -39,4 +39,12 @@ MG_MUST_CHECK mg_status_t mg_agglomeration_measure(const mg_params_t *params, co
 MG_MUST_CHECK mg_status_t mg_agglomeration_choose(mg_params_t *params, const mg_plan_t *plan,
                                                   mg_trials_t *found);
 
+/** The levels of a plan from level `first` on, as a plan whose finest level is that level.
+ *
+ *  @param[in]  params  those of `plan`
+ *  @param[out] part    not `plan`
+ *  @pre 0 <= first < plan->n_levels; the level is not on the CPU below a level on a device */
+void mg_plan_coarse_part(const mg_plan_t *plan, const mg_params_t *params, int first,
+                         mg_plan_t *part);
+
 #endif
