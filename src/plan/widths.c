@@ -1,5 +1,6 @@
 /* Widths of cells, and the pairs of cells that become one on the next coarser level. */
 #include "plan/plan.h"
+#include <math.h>
 
 enum { FEWEST_CELLS = 8 /* of a level that has a coarser one */ };
 
@@ -94,7 +95,7 @@ bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params) {
     if (width > 0.0 && (narrowest == 0.0 || width < narrowest)) narrowest = width;
   }
   for (int d = 0; d < 3; d++) {
-    layout->single[d] = wide_cells(plan, params, l, d, 2.0 * narrowest);
+    layout->single[d] = wide_cells(plan, params, l, d, sqrt(2.0) * narrowest);
     const int32_t n = mg_layout_coarse_n(layout, d);
     fits = fits && (n == layout->n[d] || n >= params->coarsest);
   }

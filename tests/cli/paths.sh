@@ -37,7 +37,7 @@ cases='
 1 --cells=60x22x85 : c c c c cid B : fid fid fid fi rid B : s s s X X X
 1 --cells=64x64x4 : cid cid c c c B : fid s s s s B : r s X X X X
 1 --cells=128x8x8 --boundary=neumann : cid cid cid c B : fid fid rid s B : s r X X X
-1 --cells=40x24x16 --lengths=1,1,10 : c c c c c c B : fid fid fid fi s s B : r r X X X X X
+1 --cells=40x24x16 --lengths=1,1,10 : c c c c c cid B : fid fid fid fid fi rid B : r r r X X X X
 1 --cells=25x1x2 : c c B : s s B : X X X
 2 4 4 : s cid cid cid cid B : fd fid rid rid rid B : s r C C C C
 2 4 32 : s s cid cid cid cid B : fid fd fid rid rid rid B : s s r C C C C
