@@ -6,7 +6,7 @@
 
 /* Progress of the iteration; `done` is also set on breakdown. */
 typedef struct {
-  double norm0;
+  double norm0, reduction;
   bool done;
 } progress_t;
 
@@ -14,7 +14,7 @@ static mg_status_t test_convergence(mg_level_t *level, int residual, progress_t 
   double norm;
   MG_TRY(mg_max_norm(level, residual, MG_NO_VECTOR, &norm));
   /* The negated comparison also ends the iteration on NaN. */
-  p->done = p->done || !(norm >= MG_BOTTOM_REDUCTION * p->norm0) || norm == 0.0;
+  p->done = p->done || !(norm >= p->reduction * p->norm0) || norm == 0.0;
   return MG_OK;
 }
 
@@ -148,12 +148,12 @@ static mg_status_t begin(mg_level_t *level, bool zero_guess) {
   return is_singular(level) ? remove_mean(level, MG_KRYLOV_R) : MG_OK;
 }
 
-static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess) {
+static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess, double reduction) {
   const mg_backend_t *backend = level->backend;
-  progress_t progress = {0.0, false};
+  progress_t progress = {0.0, reduction, false};
   if (level->plan->bottom != &mg_path_bottom && backend->coarse.bottom)
     return backend->coarse.bottom(&level->store.view, method, zero_guess, MG_BOTTOM_MAX_ITERATIONS,
-                                  MG_BOTTOM_REDUCTION);
+                                  reduction);
   MG_TRY(begin(level, zero_guess));
   MG_TRY(mg_max_norm(level, MG_KRYLOV_R, MG_NO_VECTOR, &progress.norm0));
   if (progress.norm0 == 0.0) return MG_OK;
@@ -162,8 +162,15 @@ static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess)
   return solve_by_smoothing(level, zero_guess, &progress);
 }
 
-mg_status_t mg_bottom_solve(mg_level_t *level, mg_bottom_t method, bool zero_guess) {
+double mg_bottom_reduction(const mg_hierarchy_t *h) {
+  const mg_level_plan_t *coarsest = &h->plan.level[h->plan.n_levels - 1];
+  if (!coarsest->layout.general || h->params.krylov != MG_KRYLOV_CG) return 1e-3;
+  return coarsest->value_bytes == 4 ? 1e-5 : 1e-10;
+}
+
+mg_status_t mg_bottom_solve(mg_level_t *level, mg_bottom_t method, bool zero_guess,
+                            double reduction) {
   if (!level->comm) return MG_OK;
-  MG_TIMED(level, MG_TIME_BOTTOM, solve(level, method, zero_guess));
+  MG_TIMED(level, MG_TIME_BOTTOM, solve(level, method, zero_guess, reduction));
   return MG_OK;
 }

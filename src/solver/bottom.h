@@ -5,9 +5,12 @@
 #include "level/level.h"
 
 enum { MG_BOTTOM_MAX_ITERATIONS = 200 };
-#define MG_BOTTOM_REDUCTION 1e-3
 
-/** Solve A MG_U = MG_F on the coarsest level until max|r| < 1e-3 max|r0|, with at most
+/** Reduction of max|r| that ends the bottom solver. A preconditioner of CG should be constant. On a
+ *  grid of any size the coarsest level is so small that it is solved nearly exactly then. */
+double mg_bottom_reduction(const mg_hierarchy_t *h);
+
+/** Solve A MG_U = MG_F on the coarsest level until max|r| < reduction max|r0|, with at most
  *  MG_BOTTOM_MAX_ITERATIONS iterations. Both Krylov methods are preconditioned by MG_DINV.
  *
  *  MG_F is unchanged on return. If A is singular, its mean is ignored.
@@ -19,6 +22,7 @@ enum { MG_BOTTOM_MAX_ITERATIONS = 200 };
  * of a hierarchy of one level
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE; non-finite values are detected by the cycle
  *  @ref BiCGStab: van der Vorst (1992); CG: Hestenes and Stiefel (1952) */
-MG_MUST_CHECK mg_status_t mg_bottom_solve(mg_level_t *level, mg_bottom_t method, bool zero_guess);
+MG_MUST_CHECK mg_status_t mg_bottom_solve(mg_level_t *level, mg_bottom_t method, bool zero_guess,
+                                          double reduction);
 
 #endif

@@ -10,7 +10,7 @@ static mg_status_t prepare_from(mg_hierarchy_t *h, int first) {
                                .f = mg_interpolation_of(h->params.op, MG_CYCLE_F),
                                .bottom = h->params.bottom,
                                .max_iterations = MG_BOTTOM_MAX_ITERATIONS,
-                               .reduction = MG_BOTTOM_REDUCTION};
+                               .reduction = mg_bottom_reduction(h)};
   for (int l = 0; l < job.n_levels; l++) {
     const mg_level_t *level = &h->level[first + l];
     job.level[l].view = &level->store.view;

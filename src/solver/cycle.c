@@ -48,7 +48,7 @@ static mg_status_t solve_lowest(mg_hierarchy_t *h, int l, mg_cycle_t cycle, bool
                                 int *diverged) {
   mg_level_t *level = &h->level[l];
   if (!h->coarse_cycle || diverged) {
-    MG_TRY(mg_bottom_solve(level, h->params.bottom, zero_guess));
+    MG_TRY(mg_bottom_solve(level, h->params.bottom, zero_guess, mg_bottom_reduction(h)));
     return mg_divergence_check(h, l, MG_U, diverged);
   }
   MG_TIMED(level, MG_TIME_COARSE_CYCLE,

@@ -39,7 +39,7 @@ static void test_bottom(mg_hierarchy_t *h) {
   for (int solve = 0; solve < n_solves; solve++) {
     field_put(level, MG_F, f);
     if (solve == 0) MUST(mg_fill(level, MG_U, NAN));
-    MUST(mg_bottom_solve(level, h->params.bottom, solve == 0));
+    MUST(mg_bottom_solve(level, h->params.bottom, solve == 0, mg_bottom_reduction(h)));
     const double *kept = field_get(level, MG_F);
     CHECK_CASE(field_hash(kept, mg_volume(v->n)) == field_hash(f, mg_volume(v->n)),
                field_norm(kept, mg_volume(v->n)), field_norm(f, mg_volume(v->n)));

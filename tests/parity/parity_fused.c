@@ -75,7 +75,7 @@ static void test_bottom(mg_hierarchy_t *h) {
     for (int fused = 0; fused < 2; fused++) {
       choose(h, fused);
       random_level(level);
-      MUST(mg_bottom_solve(level, method, choice < 2));
+      MUST(mg_bottom_solve(level, method, choice < 2, mg_bottom_reduction(h)));
       x[fused] = field_get(level, MG_U);
     }
     CHECK_SAME(x[1], x[0], cells);
