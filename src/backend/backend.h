@@ -11,6 +11,7 @@
 #include "base/sum.h"
 #include "formulas/arrays.h"
 #include "formulas/smoother.h"
+#include "formulas/transfer.h"
 #include "formulas/view.h"
 #include "plan/path.h"
 #include <stddef.h>
@@ -323,7 +324,7 @@ typedef struct mg_backend {
    *  @param[in] factor  of the sum of the betas on a face, for each face of the level in direction
    *      d; NULL: each coarse face has 4 fine ones, whose mean is its beta */
   mg_status_t (*restrict_faces)(const mg_view_t *fine, int d, const mg_view_t *coarse,
-                                mg_vector_t dst, const double *factor);
+                                mg_vector_t dst, const mg_face_factor_t *factor);
   /** fv4: extend the betas one layer outside the walls, in the tangential directions. */
   mg_status_t (*extend_faces)(const mg_view_t *v);
   /** Fill MG_DINV, if the level stores it. lambda_max is the local maximum of the Gershgorin bound

@@ -49,7 +49,7 @@ mg_status_t mg_cpu_restrict_cells(const mg_view_t *fine, mg_vector_t src, const 
 
 /* Faces of a patch between levels of any sizes. */
 static void child_faces(const mg_view_t *fine, int q, int d, const mg_view_t *coarse,
-                        mg_vector_t dst, const double *factor) {
+                        mg_vector_t dst, const mg_face_factor_t *factor) {
   const mg_patch_t *p = &fine->patch[q], *c = &coarse->patch[q];
   const int n[3] = {c->n[0] + (d == 0), c->n[1] + (d == 1), c->n[2] + (d == 2)};
 #pragma omp parallel for num_threads(mg_cpu_threads(coarse)) if (mg_cpu_threads(coarse) > 1)
@@ -61,7 +61,7 @@ static void child_faces(const mg_view_t *fine, int q, int d, const mg_view_t *co
 }
 
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
-                                  mg_vector_t dst, const double *factor) {
+                                  mg_vector_t dst, const mg_face_factor_t *factor) {
   for (int q = 0; q < fine->n_patches; q++) {
     if (factor) {
       child_faces(fine, q, d, coarse, dst, factor);

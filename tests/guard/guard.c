@@ -57,7 +57,7 @@ static mg_status_t multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_f
   GUARDED(v, mg_cpu_multiply_axes(&opened, vec, factors));
 }
 static mg_status_t restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
-                                  mg_vector_t dst, const double *factor) {
+                                  mg_vector_t dst, const mg_face_factor_t *factor) {
   GUARDED_BOTH(fine, coarse, mg_cpu_restrict_faces(&opened, d, &other_opened, dst, factor));
 }
 static mg_status_t extend_faces(const mg_view_t *v) {

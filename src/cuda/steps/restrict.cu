@@ -51,7 +51,7 @@ mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, mg_vector_t src, const
 /** factor: of faces between levels of any sizes (mg_restrict_face); null if sizes halve. */
 static __global__ void __launch_bounds__(256)
     faces(mg_view_t level, mg_patch_t fine, int d, mg_patch_t coarse, mg_vector_t dst,
-          const double *factor) {
+          const mg_face_factor_t *factor) {
   const int n[3] = {coarse.n[0] + (d == 0), coarse.n[1] + (d == 1), coarse.n[2] + (d == 2)};
   MG_CUDA_CELL(i, j, k, n);
   const int at[3] = {i, j, k};
@@ -64,7 +64,7 @@ static __global__ void __launch_bounds__(256)
 
 /* Used in set-up only. */
 mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
-                                   mg_vector_t dst, const double *factor) {
+                                   mg_vector_t dst, const mg_face_factor_t *factor) {
   void *on_device = nullptr;
   mg_status_t status = MG_OK;
   if (factor)
@@ -73,7 +73,7 @@ mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(c.n[0] + 1, c.n[1] + 1, c.n[2] + 1, block_shape);
     faces<<<grid, block_shape, 0, mg_cuda.stream>>>(*fine, fine->patch[q], d, c, dst,
-                                                    (const double *)on_device);
+                                                    (const mg_face_factor_t *)on_device);
     status = mg_cuda_launched("restrict_faces", __FILE__, __LINE__);
   }
   if (!factor) return status;
