@@ -244,7 +244,7 @@ races() {
     echo 'clang with ThreadSanitizer and OpenMP is missing'
     exit 77
   fi
-  local folder=$work/races rc=0 operator
+  local folder=$work/races rc=0
   # Modules without instrumentation: the OpenMP runtime.
   local options='exitcode=66 halt_on_error=1 ignore_noninstrumented_modules=1'
   local -a run=("${no_aslr[@]}" env OMP_NUM_THREADS=3 OMP_WAIT_POLICY=passive TSAN_OPTIONS="$options")
@@ -258,20 +258,16 @@ races() {
   rm "$folder"/src/cpu/*pass.o
   # make prefers a source in the build folder.
   sed 's/memory_order_acquire/memory_order_relaxed/' "$top/src/cpu/pass.c" >"$folder/src/cpu/pass.c"
-  make -C "$folder" -j"$jobs" hpgmg-fv tests/op/op_cpu_passes
+  make -C "$folder" -j"$jobs" tests/op/op_cpu_passes
   "${test[@]}" >"$folder/planted.log" 2>&1 || rc=$?
   rm "$folder/src/cpu/pass.c" "$folder"/src/cpu/*pass.o
   if ((rc != 66)) || ! grep -q 'data race' "$folder/planted.log"; then
     echo "the planted race was not found (exit code $rc; $folder/planted.log)"
     exit 1
   fi
-  make -C "$folder" -j"$jobs" hpgmg-fv tests/op/op_cpu_passes tests/api/api_threads
+  make -C "$folder" -j"$jobs" tests/op/op_cpu_passes tests/api/api_threads
   "${test[@]}"
   "${run[@]}" "$folder/tests/api/api_threads"
-  for operator in fv2 fv4; do
-    "${run[@]}" "$folder/hpgmg-fv" 4 8 --verify-only --operator=$operator --precision=mixed
-    "${run[@]}" "$folder/hpgmg-fv" 4 8 --verify-only --operator=$operator --steps-per-pass=1
-  done
 }
 
 # Install packages from PyPI into a virtual environment: VTK and the modules of plot.py, mpi4py for tests/api/python.sh,

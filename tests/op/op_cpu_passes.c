@@ -78,8 +78,8 @@ static void test_options(const char *options) {
   static const int rows[] = {1, 2, 3, 5, 8, 1000};
   /* All ranks keep their cells on coarse levels too. */
   options = textf("%s --agglomerate-below=0 passes", options);
-  const result_t want = solve(textf("%s --steps-per-pass=1", options), false);
   const bool one_thread = mg_comm_size(mg_comm_world()) > 1 || !fixture_threads(3);
+  const result_t want = solve(textf("%s --steps-per-pass=1", options), false);
   const int n_threads = one_thread ? 1 : only_rows ? 3 : 4;
   for (size_t r = 0; r < (only_rows ? 1 : sizeof rows / sizeof rows[0]); r++)
     for (int threads = only_rows && n_threads > 1 ? 3 : 1; threads <= n_threads; threads++) {
