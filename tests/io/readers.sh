@@ -9,7 +9,7 @@ need_feature HDF5
 unset DISPLAY
 export PYTHONDONTWRITEBYTECODE=1
 with=()
-if "$PYTHON" -c 'import vtk' 2>/dev/null; then with+=(vtk); else echo "not run: $PYTHON has no vtk"; fi
+if "$PYTHON" -c 'import vtkmodules.vtkIOHDF' 2>/dev/null; then with+=(vtk); else echo "not run: $PYTHON has no vtk"; fi
 if command -v pvpython >/dev/null; then with+=(paraview); else echo 'not run: no pvpython'; fi
 test "${#with[@]}" -gt 0 || skip_test "$PYTHON has no vtk, and pvpython is missing"
 
