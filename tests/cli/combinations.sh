@@ -30,10 +30,9 @@ for operator in fv2 fv4 7pt; do
   for boundary in dirichlet periodic; do
     domain="--operator=$operator --boundary=$boundary"
     for smoother in gsrb chebyshev jacobi l1jacobi symgs ssor; do
-      for equation in poisson helmholtz; do
-        one 4 8 $domain --equation=$equation --smoother=$smoother
+      for e in 0 1; do
+        one 4 8 $domain --equation=${equations[e]} --smoother=$smoother --cycle=${cycles[(n + e) % 2]}
       done
-      one 4 8 $domain --equation=${equations[n % 2]} --smoother=$smoother --cycle=v
       several 4 8 $domain --equation=${equations[n % 2]} --smoother=$smoother --cycle=${cycles[n / 2 % 2]}
       n=$((n + 1))
     done

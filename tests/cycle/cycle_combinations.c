@@ -57,14 +57,13 @@ static void test_bottom(mg_hierarchy_t *h) {
 }
 
 static void test_both(mg_hierarchy_t *h) {
-  /* The guard is slow, and its results are the CPU's: parity_solve. */
-  if (h->params.device == MG_DEVICE_GUARD) return;
   test_solve(h);
   test_bottom(h);
 }
 
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
+  fixture_guard = false;
   fixture_each("4x1",
                "--bottom=bicgstab,cg,smoother --cycle=f,v --rtol=1e-8 "
                "--smoother=gsrb,chebyshev,jacobi,l1jacobi,symgs,ssor",

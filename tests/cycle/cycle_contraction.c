@@ -238,8 +238,6 @@ static double last_factor; /* of the grid with half the cells per side */
 
 static void test_factor(mg_hierarchy_t *h) {
   const int n = h->level[0].store.view.n[0];
-  /* The guard is slow, and its results are the CPU's: parity_solve. */
-  if (n > 32 && h->params.device == MG_DEVICE_GUARD) return;
   /* The CPU has one of the boundaries on the largest grid. */
   const int pair = (int)h->params.op + (int)h->params.smoother;
   const bool periodic = mg_params_is_all_periodic(&h->params);
@@ -254,6 +252,7 @@ static void test_factor(mg_hierarchy_t *h) {
 
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
+  fixture_guard = false;
   fixture_each("4x1 4x2 5x2",
                "--equation=poisson --smoother=gsrb,chebyshev,jacobi,l1jacobi,symgs,ssor "
                "--cycle=v --rtol=1e-30 --max-cycles=9",

@@ -133,6 +133,10 @@ double field_dot(const double *x, const double *y, int64_t n);
  *  one guard runs each case. */
 bool fixture_runs(const fixture_backend_t *backend, int n);
 
+/** Whether fixture_each also runs on the guard. It is slow, and its results are the CPU's
+ *  (parity_solve). */
+extern bool fixture_guard;
+
 /** Run `test` on a hierarchy of each combination of options, for every grid on every backend.
  *  @param grids  "4x1 5x2": one box of 2^4 cells per side, then two boxes of 2^5 per side
  *  @param options  as for fixture_create; of values separated by commas, each is used.

@@ -34,6 +34,7 @@ void fixture_finalize(void) {
   mg_comm_finalize();
 }
 
+bool fixture_guard = true;
 static const char *current_case;
 
 bool fixture_explain(double got, double want) {
@@ -66,6 +67,7 @@ static void each_grid(const char *grids, const char *options, bool only_whole,
   int log2_box_dim, boxes, used;
   for (const fixture_backend_t *backend = fixture_backends; backend->name; backend++) {
     if (only && strcmp(only, backend->name) != 0) continue;
+    if (!fixture_guard && is_guard(backend)) continue;
     if (only_whole && runs_half(backend)) continue;
     for (const char *at = grids; sscanf(at, "%dx%d%n", &log2_box_dim, &boxes, &used) == 2;
          at += used) {
