@@ -171,22 +171,23 @@ main_build() {
 }
 
 # The tests that run with AddressSanitizer and UndefinedBehaviorSanitizer. Others cover the code of those left out, or
-# they take minutes here.
+# they take minutes here: cycle_shape, op_cpu_passes, op_shape, op_transfer and tests/api run all kernels on the CPU.
 # shellcheck disable=SC2016 # make variable
 sanitizer_tests='$(filter-out
   tests/cli/bench.sh tests/cli/cli.sh tests/cli/dry_run.sh tests/cli/paths.sh tests/cycle/cycle_krylov
   tests/fault/fault_divergence.sh tests/golden/golden% tests/mpi/mpi_agglomeration.sh tests/mpi/mpi_bit_identical.sh
-  tests/op/op_alpha tests/op/op_deferred_guess tests/op/op_diagonal tests/op/op_fused_% tests/op/op_neumann
-  tests/op/op_one_exchange tests/parity/parity_% tests/scripts/examples.sh tests/unit/unit_plan_stats
-  tests/unit/unit_roofline,$(FAST_TESTS))'
+  tests/op/op_al% tests/op/op_deferred_guess tests/op/op_diagonal tests/op/op_fused_% tests/op/op_neumann
+  tests/op/op_one_exchange tests/op/op_smoother tests/op/op_truncation tests/op/op_vectors tests/op/op_walls
+  tests/parity/parity_% tests/scripts/examples.sh tests/unit/unit_decomp tests/unit/unit_patches
+  tests/unit/unit_plan_stats tests/unit/unit_roofline,$(FAST_TESTS))'
 # Only their programs are built.
 sanitizer_programs=(
   bin_PROGRAMS=hpgmg-fv
   check_PROGRAMS="\$(filter-out %.sh,${sanitizer_tests//$'\n'/}) \$(FAST_MOCKS)"
 )
 
-# make_kernels FOLDER CFLAGS TARGET...: compile the CPU kernels, and TARGETs. -O1 takes three times as long to compile as
-# -O0, which all the rest has.
+# make_kernels FOLDER CFLAGS ARG...: compile the CPU kernels, with ARGs of make. -O1 takes three times as long to compile as
+# -O0, which all the rest has, and UndefinedBehaviorSanitizer twice as long as AddressSanitizer alone.
 make_kernels() {
   local kernels=("$top"/src/cpu/*.c)
   kernels=("${kernels[@]#"$top/"}")
@@ -198,7 +199,8 @@ sanitizer_build() {
   local serial=()
   if have_serial_hdf5; then serial=(--with-hdf5=serial); fi
   CFLAGS=-g1 configure_tree "$work/sanitizers" --enable-werror --enable-sanitizers --with-cuda=no "${serial[@]}"
-  make_kernels "$work/sanitizers" '-O1 -g1' tests/lib/libfixture.a
+  make_kernels "$work/sanitizers" '-O1 -g1' SAN_CFLAGS=-fsanitize=address
+  make -C "$work/sanitizers" -j"$jobs" CFLAGS='-O1 -g1' tests/lib/libfixture.a
   make -C "$work/sanitizers" -j"$jobs" check TESTS= "${sanitizer_programs[@]}"
 }
 
@@ -212,7 +214,8 @@ fuzz() {
   CC=clang CFLAGS=-g1 configure_tree "$work/fuzz" --enable-werror --enable-fuzzer --with-cuda=no --with-mpi=no \
     --disable-openmp --with-hdf5=$hdf5
   local targets=(tests/fuzz/fuzz_{params,api}) params
-  [[ $hdf5 == no ]] || targets+=(tests/fuzz/fuzz_restart hpgmg-fv)
+  [[ $hdf5 == no ]] || targets+=(tests/fuzz/fuzz_restart)
+  make_kernels "$work/fuzz" -g1 SAN_CFLAGS=-fsanitize=address
   make -C "$work/fuzz" -j"$jobs" "${targets[@]}"
   mkdir -p "$work"/corpus{,-api,-restart}
   # libFuzzer's default exit code for an error is 77, which is a skip here. Keep its default limit of
@@ -228,9 +231,9 @@ fuzz() {
   if [[ $hdf5 == serial ]]; then
     # Start from valid files. -close_fd_mask=2 drops the program's error messages.
     local good=$work/corpus-restart/good.hdf
-    "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$good" --dump-precision=float --dump-compress=9 \
+    "$work/main/hpgmg-fv" 4 1 --verify-only --quiet --dump="$good" --dump-precision=float --dump-compress=9 \
       --dump-fields=u,f,beta_i,beta_j,beta_k
-    "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$work/corpus-restart/u.hdf" --dump-fields=u
+    "$work/main/hpgmg-fv" 4 1 --verify-only --quiet --dump="$work/corpus-restart/u.hdf" --dump-fields=u
     LSAN_OPTIONS=suppressions=$top/tests/lib/lsan.supp:print_suppressions=0 FUZZ_GOOD=$good \
       "${no_aslr[@]}" "$work/fuzz/tests/fuzz/fuzz_restart" "${common[@]}" -max_total_time=$(((seconds + 1) / 2)) \
       -max_len=200000 -close_fd_mask=2 "$work/corpus-restart"
@@ -363,7 +366,7 @@ distcheck() {
   local tests="$units tests/cli/cli.sh tests/golden/golden.sh tests/scripts/docs.sh"
   local programs="$units tests/mocks/hpgmg-fv-paused tests/lib/report_schema"
   touch "$work/distcheck.start"
-  make -C "$work/main" -j"$jobs" distcheck TESTS="$tests" check_PROGRAMS="$programs" \
+  GOLDEN_MAX_GRID=64 make -C "$work/main" -j"$jobs" distcheck TESTS="$tests" check_PROGRAMS="$programs" \
     DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O1 --with-cuda=no --with-mpi=no --disable-openmp --with-jansson=no --with-hdf5=no"
   [[ -e $top/.git ]] && have_command git || return 0
   local archive missing
