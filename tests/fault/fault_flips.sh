@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2154
 # fault_flips: a flipped bit in an input file is either refused with one error line or leaves the result bit-identical.
-# FLIPS random bits (default 240) are spread over dumps (double, float, compressed, of grids with lengths and stretched
+# FLIPS random bits (default 120) are spread over dumps (double, float, compressed, of grids with lengths and stretched
 # axes, of user-defined problems), coefficients and right-hand sides with checksums, positions of faces, boundary values
 # and walls, in HDF5's new and old formats, and decks. SEED selects the bits. A deck has no checksum: a flip may make
 # another valid deck, whose settings --print-config shows. Skips without HDF5.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 need_feature HDF5
-flips=${FLIPS:-240} seed=${SEED:-1}
+flips=${FLIPS:-120} seed=${SEED:-1}
 cpu_only
 cd "$dir"
 
