@@ -15,12 +15,11 @@ static mg_status_t smooth_norm(mg_hierarchy_t *h, double *norm) {
   return mg_residual_norm(fine, MG_U, MG_F, norm);
 }
 
-/* As in solver/mixed.c: the guess is stored if the backend cannot interpolate it where it is read.
- */
+/* As in solver/mixed.c: the guess is stored unless the plan interpolates it where it is read. */
 static mg_status_t lower_guess(mg_hierarchy_t *h, mg_interpolation_t kind) {
   mg_level_t *fine = &h->level[0], *low = &h->low->level[0];
   const mg_guess_t guess = {mg_level_coarse_view(h, 0), MG_U, kind};
-  if (!mg_can_defer_guess(fine, kind)) {
+  if (!fine->plan->guess) {
     MG_TRY(mg_interpolate(h, 0, kind, false));
     return mg_lower_residual(fine, low, 1.0, NULL);
   }
@@ -32,7 +31,7 @@ static mg_status_t lower_guess(mg_hierarchy_t *h, mg_interpolation_t kind) {
 static mg_status_t raise_guess(mg_hierarchy_t *h, mg_interpolation_t kind, double *norm) {
   mg_level_t *fine = &h->level[0], *low = &h->low->level[0];
   const mg_guess_t guess = {mg_level_coarse_view(h, 0), MG_U, kind};
-  if (!mg_can_defer_guess(fine, kind)) {
+  if (!fine->plan->guess) {
     MG_TRY(mg_interpolate(h, 0, kind, false));
     MG_TRY(mg_raise(fine, low, 1.0, true));
     return norm ? mg_residual_norm(fine, MG_U, MG_F, norm) : MG_OK;

@@ -160,10 +160,8 @@ typedef struct {
                                    const mg_view_t *coarse, mg_vector_t dst);
   /** `smooth` of n > 1 steps that also uses the residual of its result: coarse dst = mean of its 8
    *  children, or if `coarse` is NULL its maximum norm, which norm_end returns. norm_begin clears
-   *  the maximum; no other reduction may come between. can_smooth_residual reports whether the
-   *  view allows it. All ghosts that the sweep reads are needed one layer deeper. Both entries or
-   *  none; they need norm_begin and norm_end. */
-  bool (*can_smooth_residual)(const mg_view_t *v, int n);
+   *  the maximum; no other reduction may come between. All ghosts that the sweep reads are needed
+   *  one layer deeper. Needs norm_begin and norm_end. */
   mg_status_t (*smooth_residual)(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                  const mg_view_t *coarse, mg_vector_t dst);
   mg_status_t (*norm_begin)(void);
@@ -241,11 +239,9 @@ typedef struct {
   mg_status_t (*residual)(const mg_view_t *v, mg_vector_t x, mg_vector_t f, const mg_view_t *low,
                           mg_vector_t dst, double scale, double *norm);
 
-  /* Optional: a guess that is interpolated where it is read, instead of stored. All four entries
-   * or none. Ghosts of the guess's src as for `interpolate`, outside walls as for folds_walls. */
-
-  /** Report whether the other three entries support the level and the formula. */
-  bool (*can_defer_guess)(const mg_view_t *v, mg_interpolation_t kind);
+  /* Optional: a guess that is interpolated where it is read, instead of stored, by P1 or V2. All
+   * three entries or none. Ghosts of the guess's src as for `interpolate`, outside walls as for
+   * folds_walls. */
   /** low dst = scale (f - A guess). */
   mg_status_t (*guess_residual)(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
                                 const mg_view_t *low, mg_vector_t dst, double scale);

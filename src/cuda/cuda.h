@@ -216,7 +216,6 @@ mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int or
 mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
 bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host);
 bool mg_cuda_interior_first(const mg_view_t *v, int n);
-bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n);
 mg_status_t mg_cuda_smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                     const mg_view_t *coarse, mg_vector_t dst);
 bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse,
@@ -271,7 +270,6 @@ mg_status_t mg_cuda_raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *
 mg_status_t mg_cuda_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
                                    const mg_view_t *low, mg_vector_t dst, double scale,
                                    double *norm);
-bool mg_cuda_can_defer_guess(const mg_view_t *v, mg_interpolation_t kind);
 mg_status_t mg_cuda_guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
                                    const mg_view_t *low, mg_vector_t dst, double scale);
 mg_status_t mg_cuda_guess_correct(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,

@@ -42,9 +42,8 @@ extern "C" const mg_backend_t mg_backend_cuda = {
                   mg_cuda_folds_walls,
               .residual_norm = mg_cuda_residual_norm,
               .residual_restrict = mg_cuda_residual_restrict,
-              MG_IF_FUSED(.can_smooth_residual = mg_cuda_can_smooth_residual,
-                          .smooth_residual = mg_cuda_smooth_residual, )
-                  .norm_begin = mg_cuda_max_begin,
+              MG_IF_FUSED(.smooth_residual = mg_cuda_smooth_residual, ).norm_begin =
+                  mg_cuda_max_begin,
               .norm_end = mg_cuda_max_end,
               MG_IF_FUSED(.can_interpolate_smooth = mg_cuda_can_interpolate_smooth,
                           .interpolate_smooth = mg_cuda_interpolate_smooth)},
@@ -63,7 +62,6 @@ extern "C" const mg_backend_t mg_backend_cuda = {
     MG_IF_MIXED(.mixed = {.lower = mg_cuda_lower,
                           .raise = mg_cuda_raise,
                           .residual = mg_cuda_residual_lower,
-                          .can_defer_guess = mg_cuda_can_defer_guess,
                           .guess_residual = mg_cuda_guess_residual,
                           .guess_correct = mg_cuda_guess_correct,
                           .guess_correct_residual = mg_cuda_guess_correct_residual}, )

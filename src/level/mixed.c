@@ -26,11 +26,6 @@ mg_status_t mg_lower_residual(mg_level_t *level, mg_level_t *low, double scale, 
   return norm ? mg_max_over_ranks(level, norm) : MG_OK;
 }
 
-bool mg_can_defer_guess(const mg_level_t *level, mg_interpolation_t kind) {
-  const mg_backend_mixed_t *mixed = &level->backend->mixed;
-  return level->comm && mixed->can_defer_guess && mixed->can_defer_guess(VIEW(level), kind);
-}
-
 mg_status_t mg_lower_guess_residual(mg_level_t *level, mg_level_t *low, const mg_guess_t *guess,
                                     double scale) {
   MG_TIMED(level, MG_TIME_RESIDUAL,

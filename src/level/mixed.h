@@ -16,16 +16,14 @@ MG_MUST_CHECK mg_status_t mg_raise(mg_level_t *level, mg_level_t *low, double sc
 MG_MUST_CHECK mg_status_t mg_lower_residual(mg_level_t *level, mg_level_t *low, double scale,
                                             double *norm);
 
-/** The same with a guess, interpolated where it is read, in place of MG_U:
+/** The same with a guess, interpolated where it is read, in place of MG_U, if the plan has it:
  *
- *  mg_can_defer_guess: whether the backend can do so on this level, for this formula.
  *  mg_lower_guess_residual: low MG_F = scale (MG_F - A guess), rounded.
  *  mg_correct_guess: MG_U = guess + scale low MG_U.
  *  mg_correct_guess_norm: also begins max |MG_F - A MG_U| on the device, which mg_residual_norm_end
  *  returns, and if residual_scale is not 0, low MG_F = residual_scale (MG_F - A MG_U), rounded.
  *
  *  No ghosts are exchanged: mg_fill_coarse_ghosts (transfer.h) fills those of the guess. */
-bool mg_can_defer_guess(const mg_level_t *level, mg_interpolation_t kind);
 MG_MUST_CHECK mg_status_t mg_lower_guess_residual(mg_level_t *level, mg_level_t *low,
                                                   const mg_guess_t *guess, double scale);
 MG_MUST_CHECK mg_status_t mg_correct_guess(mg_level_t *level, mg_level_t *low,

@@ -54,11 +54,10 @@ static bool begins_with_interior(const mg_level_t *level, const mg_scheduled_swe
 
 /* Whether the last sweep can also compute the residual of its result (mg_smooth_has_residual). */
 static bool can_compute_residual(const mg_level_t *level, const mg_schedule_t *s) {
-  const mg_backend_t *backend = level->backend;
+  const mg_path_t *path = level->plan->path;
   const mg_sweep_t *last = &s->sweep[s->n - 1].sweep;
   return level->plan->fused_residual && last->n > 1 && s->result == MG_U &&
-         backend->fused.can_smooth_residual &&
-         backend->fused.can_smooth_residual(mg_level_view(level), last->n);
+         (!path->suits || path->suits(mg_level_view(level), last->n + 1));
 }
 
 /* The coarsened patches of a level that is not the coarsest. */
@@ -231,6 +230,10 @@ mg_status_t mg_smooth(mg_level_t *level, bool zero_guess) {
                         &(mg_resident_use_t){.source = NULL}, MG_U);
 }
 
+static const char *way_of(bool with_smooth, bool in_one_pass) {
+  return with_smooth ? "smooth" : in_one_pass ? "one pass" : "two passes";
+}
+
 mg_smoothing_t mg_smoothing_of(const mg_level_t *level) {
   if (!level->comm) return (mg_smoothing_t){.steps = 0};
   const mg_schedule_t *s = &level->schedule[MG_FROM_GUESS];
@@ -242,8 +245,10 @@ mg_smoothing_t mg_smoothing_of(const mg_level_t *level) {
       .sweeps = s->n,
       .strip_rows = has_strips ? fused->strip_rows(mg_level_view(level), level->n_steps) : 0,
       .path = smooths && level->steps_per_pass == 1 ? &mg_path_steps : mg_level_path(level->plan),
-      .interpolates = mg_smooth_interpolates(level),
-      .has_residual = mg_smooth_has_residual(level, MG_FROM_GUESS)};
+      .interpolation = way_of(mg_smooth_interpolates(level), true),
+      .restriction =
+          way_of(mg_smooth_has_residual(level, MG_FROM_GUESS), mg_level_restricts_residual(level)),
+      .norm = way_of(mg_smooth_has_residual(level, MG_FROM_CORRECTION), fused->residual_norm)};
 }
 
 bool mg_smooth_fills_ghosts(const mg_level_t *level) {

@@ -53,8 +53,8 @@ typedef struct {
   int steps, sweeps;
   int strip_rows;        /**< rows at once, if a sweep passes through a CPU's caches; otherwise 0 */
   const mg_path_t *path; /**< how the level is smoothed, or with coarser ones solved */
-  bool interpolates;     /**< the first sweep also interpolates from the next coarser level */
-  bool has_residual;     /**< the last sweep also restricts the residual of its result */
+  /** "smooth": with its first or last sweep; "one pass" or "two passes": alone. */
+  const char *interpolation, *restriction, *norm;
 } mg_smoothing_t;
 
 /** All zero on ranks without cells of the level. */

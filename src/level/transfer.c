@@ -48,7 +48,7 @@ static mg_status_t residual_restrict(mg_hierarchy_t *h, int l, mg_vector_t x, bo
   mg_level_t *fine = &h->level[l];
   const mg_view_t *view = &fine->store.view;
   if (fine->comm && !has_halo) MG_TRY(mg_halo(fine, x, false));
-  if (!fine->backend->fused.residual_restrict || !fine->plan->halves) {
+  if (!mg_level_restricts_residual(fine)) {
     MG_TRY(mg_residual_inside(fine, mg_other_vector(x), x, MG_F));
     return mg_restrict(h, l, mg_other_vector(x), MG_F);
   }

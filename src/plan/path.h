@@ -83,13 +83,14 @@ struct mg_level_plan {
   bool shared;       /**< in memory that the processor of the next finer level can access too */
   int ghost_layers;  /**< ghost layers of each patch: as many as any operation reads */
   int wall_layers;   /**< ghost layers outside walls; on a CPU, as many as the operator reads */
-  const mg_path_t *path;    /**< how it is smoothed */
-  const mg_path_t *bottom;  /**< how the coarsest level is solved; NULL for all others */
-  const mg_path_t *cycle;   /**< how one launch runs this and all coarser levels; NULL: none does */
-  int steps_per_pass;       /**< maximum number of fused smoother steps; 1: not fused */
-  bool resident;            /**< a smooth is one sweep that keeps the level in the GPU, or passes it
-                               through a CPU's caches once; steps_per_pass is the number of its steps */
-  bool fused_residual;      /**< the last fused steps may compute the residual too */
+  const mg_path_t *path;   /**< how it is smoothed */
+  const mg_path_t *bottom; /**< how the coarsest level is solved; NULL for all others */
+  const mg_path_t *guess; /**< of double cells beside a float level: how it is read; NULL: stored */
+  const mg_path_t *cycle; /**< how one launch runs this and all coarser levels; NULL: none does */
+  int steps_per_pass;     /**< maximum number of fused smoother steps; 1: not fused */
+  bool resident;          /**< a smooth is one sweep that keeps the level in the GPU, or passes it
+                             through a CPU's caches once; steps_per_pass is the number of its steps */
+  bool fused_residual;    /**< the last fused steps may compute the residual too */
   bool fused_interpolation; /**< the first fused steps may interpolate their input */
   bool reads_dinv;          /**< reads 1 / diagonal also where single steps compute it */
   bool one_exchange; /**< a smooth may exchange ghosts once; its sweeps then compute the ghosts for
@@ -101,15 +102,14 @@ typedef struct {
   const mg_path_t *smooth[3]; /**< otherwise mg_path_steps */
   const mg_path_t *bottom[2]; /**< otherwise mg_path_bottom */
   const mg_path_t *cycle[4];  /**< otherwise NULL */
-  bool norms, guesses; /**< computes norms of residuals, reads guesses, without storing them */
+  const mg_path_t *guess[2];  /**< otherwise NULL: stored */
+  bool norms;                 /**< computes norms of residuals without storing these */
 } mg_place_paths_t;
 
-extern const mg_path_t mg_path_steps, mg_path_bottom; /**< plan/plan_level.c */
-extern const mg_path_t mg_path_cuda_bottom, mg_path_cuda_cubes, mg_path_cuda_boxes,
-    mg_path_cuda_fv4;                         /**< cuda/coarse/coarse_path.c */
-extern const mg_path_t mg_path_cpu_pass;      /**< cpu/pass_path.c */
-extern const mg_path_t mg_path_cuda_resident; /**< cuda/resident/resident_path.c */
-extern const mg_path_t mg_path_cuda_fused;    /**< cuda/fused/fused_path.c */
+/** The rows: in plan/plan_level.c, and in *_path.c of the folder of what they describe. */
+extern const mg_path_t mg_path_steps, mg_path_bottom, mg_path_cpu_pass, mg_path_cuda_resident,
+    mg_path_cuda_fused, mg_path_cuda_bottom, mg_path_cuda_cubes, mg_path_cuda_boxes,
+    mg_path_cuda_fv4, mg_path_cuda_guess;
 
 /** How a level is smoothed, or solved, or run with all coarser ones. */
 static inline const mg_path_t *mg_level_path(const mg_level_plan_t *plan) {

@@ -13,7 +13,7 @@ static mg_place_paths_t places[MG_N_PLACES] = {
         {MG_IF_RESIDENT(&mg_path_cuda_resident, ) MG_IF_FUSED(&mg_path_cuda_fused, ) NULL},
         {MG_IF_COARSE(&mg_path_cuda_bottom, ) NULL},
         {MG_IF_COARSE(&mg_path_cuda_cubes, &mg_path_cuda_boxes, &mg_path_cuda_fv4, ) NULL},
-        true,
+        {MG_IF_MIXED(&mg_path_cuda_guess, ) NULL},
         true}};
 
 void mg_plan_provide_guard(const mg_place_paths_t *paths) {
@@ -30,8 +30,7 @@ static bool can_access_coarse(const mg_level_plan_t *level, mg_memory_t memory) 
 static mg_level_facts_t facts_of(const mg_level_plan_t *level, int n_levels,
                                  const mg_params_t *params) {
   mg_step_t step[MG_MAX_DEGREE];
-  const double any_bound = 1.0;
-  const int n = mg_smoother_steps_once(params, any_bound, step);
+  const int n = mg_smoother_steps_once(params, 1.0, step);
   const bool has_coarse = n_levels > 1 && level[1].place == level->place;
   return (mg_level_facts_t){.plan = level,
                             .n_levels = n_levels,
@@ -55,7 +54,7 @@ static mg_level_facts_t facts_of(const mg_level_plan_t *level, int n_levels,
 
 static void set_single_steps(mg_level_plan_t *level) {
   level->path = &mg_path_steps;
-  level->bottom = level->cycle = NULL;
+  level->bottom = level->cycle = level->guess = NULL;
   level->steps_per_pass = 1;
   level->resident = level->fused_residual = level->fused_interpolation = level->reads_dinv =
       level->one_exchange = false;
@@ -63,29 +62,29 @@ static void set_single_steps(mg_level_plan_t *level) {
 
 /* The first row that can, otherwise `simple`. */
 static const mg_path_t *first_path(const mg_path_t *const *row, const mg_path_t *simple,
-                                   mg_level_facts_t *facts) {
+                                   mg_level_facts_t facts) {
   for (; *row; row++) {
-    facts->limits = &(*row)->limits;
-    if ((*row)->can(facts)) return *row;
+    facts.limits = &(*row)->limits;
+    if ((*row)->can(&facts)) return *row;
   }
   return simple;
 }
 
 static void choose_path(mg_level_facts_t *facts, mg_level_plan_t *level) {
   set_single_steps(level);
-  level->path = first_path(places[level->place].smooth, &mg_path_steps, facts);
+  level->path = first_path(places[level->place].smooth, &mg_path_steps, *facts);
+  facts->limits = &level->path->limits;
   if (level->path->needs) level->path->needs(facts, level);
 }
 
 /* One launch runs the levels from the finest one on that a row can. */
 static void choose_coarse_paths(mg_level_plan_t *level, int n, const mg_params_t *params) {
-  mg_level_plan_t *last = &level[n - 1];
-  mg_level_facts_t facts = facts_of(last, 1, params);
-  last->bottom = first_path(places[last->place].bottom, &mg_path_bottom, &facts);
-  for (const mg_path_t *cycle = NULL; n > 0; n--, level++) {
-    facts = facts_of(level, n, params);
-    level->cycle = cycle = cycle ? cycle : first_path(places[level->place].cycle, NULL, &facts);
-  }
+  const mg_path_t *cycle = NULL;
+  mg_level_plan_t *end = &level[n - 1];
+  end->bottom = first_path(places[end->place].bottom, &mg_path_bottom, facts_of(end, 1, params));
+  for (; n > 0; n--, level++)
+    level->cycle = cycle =
+        cycle ? cycle : first_path(places[level->place].cycle, NULL, facts_of(level, n, params));
 }
 
 /* Whether kernels compute 1 / diagonal on this level. On a CPU, they do not read a varying alpha
@@ -131,16 +130,11 @@ static unsigned vectors_of_start(const mg_params_t *params, int l) {
 }
 
 /* True if a solve writes MG_U of the finest double cells once, in its last operation, which
- * corrects a guess that is not stored (solver/mixed.c): it has one F-cycle and the backend defers
- * the guess (op_deferred_guess.c checks the condition). A restart reads MG_U at once. */
+ * corrects a guess that is not stored (solver/mixed.c): one F-cycle, not after a restart. */
 static bool writes_u_once(const mg_plan_t *plan, const mg_params_t *params) {
-  const mg_level_plan_t *finest = &plan->level[0];
-  const int32_t *n = finest->layout.n;
-  const bool can_defer = places[finest->place].guesses && mg_has_path(params->op, MG_PATH_GUESS) &&
-                         finest->layout.n_ranks == 1 && n[0] > 1 && n[1] > 1 && n[2] > 1 &&
-                         mg_params_count_sides(params, MG_WALL_DIRICHLET) > 0 &&
-                         !mg_params_is_periodic_anywhere(params) && plan->n_outer > 1;
-  return can_defer && params->cycle == MG_CYCLE_F && params->rtol == 0.0 && !params->restart[0];
+  return plan->n_outer > 1 && plan->outer[0].guess &&
+         mg_params_count_sides(params, MG_WALL_DIRICHLET) > 0 && params->cycle == MG_CYCLE_F &&
+         params->rtol == 0.0 && !params->restart[0];
 }
 
 /* Cells of different volumes, where the mean of u counts: MG_ALPHA, which A does not have then,
@@ -163,6 +157,7 @@ static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_s
     if (needs_tmp(outer, params)) outer->vectors |= 1u << MG_TMP;
     outer->ghost_layers = outer->wall_layers = plan->radius;
     set_single_steps(outer);
+    outer->guess = first_path(places[outer->place].guess, NULL, facts_of(outer, 1, params));
   }
   /* The last operation reads neither vector. Together they have the bytes of MG_U. */
   if (writes_u_once(plan, params)) plan->outer[0].u_holds = 1u << MG_F | 1u << MG_TMP;

@@ -171,7 +171,7 @@ static mg_guess_t guess_of(const mg_hierarchy_t *h, int l) {
 
 /* Whether the guess of level l is interpolated where it is read. */
 static bool defers_guess(const mg_hierarchy_t *h, int l) {
-  return l + 1 < h->n_levels && mg_can_defer_guess(&h->level[l], guess_of(h, l).kind);
+  return l + 1 < h->n_levels && h->level[l].plan->guess && h->level[l].comm;
 }
 
 bool mg_mixed_ends_with_norm(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kind) {

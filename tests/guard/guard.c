@@ -142,9 +142,6 @@ static mg_status_t dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_
   GUARDED(v, mg_cpu_dot(&opened, x, y, sum));
 }
 
-static bool can_smooth_residual(const mg_view_t *v, int n) {
-  return mg_has_path(v->op, MG_PATH_RESIDUAL) && guard_can_fuse(v, n + 1);
-}
 static _Thread_local double residual_norm;
 static mg_status_t smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                    const mg_view_t *coarse, mg_vector_t dst) {
@@ -310,7 +307,6 @@ const mg_backend_t mg_backend_guard = {
                 .stream_join = stream_join,
                 .sweep_overlaps = sweep_overlaps},
     .fused = {.smooth_resident = smooth_resident,
-              .can_smooth_residual = can_smooth_residual,
               .smooth_residual = smooth_residual,
               .norm_begin = norm_begin,
               .norm_end = norm_end,
@@ -320,7 +316,6 @@ const mg_backend_t mg_backend_guard = {
     .mixed = {.lower = lower,
               .raise = raise_low,
               .residual = residual_lower,
-              .can_defer_guess = guard_can_defer_guess,
               .guess_residual = guess_residual,
               .guess_correct = guess_correct,
               .guess_correct_residual = guess_correct_residual},

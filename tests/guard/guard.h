@@ -58,7 +58,6 @@ mg_status_t guard_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_r
 
 /* guess.c: the oracle of guesses that are not stored */
 
-bool guard_can_defer_guess(const mg_view_t *v, mg_interpolation_t kind);
 mg_status_t guard_guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
                                  const mg_view_t *low, mg_vector_t dst, double scale);
 mg_status_t guard_guess_correct(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,

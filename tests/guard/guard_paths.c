@@ -29,5 +29,5 @@ void guard_provide_paths(void) {
   fused = mg_path_cuda_fused;
   fused.suits = guard_can_fuse;
   fused.limits = (mg_path_limits_t){.one_exchange_max_cells = 24 * 24 * 24};
-  mg_plan_provide_guard(&(mg_place_paths_t){{&resident, &fused}, .guesses = true});
+  mg_plan_provide_guard(&(mg_place_paths_t){{&resident, &fused}, .guess = {&mg_path_cuda_guess}});
 }

@@ -4,10 +4,6 @@
 #include "tests/guard/guard.h"
 #include <stdlib.h>
 
-bool guard_can_defer_guess(const mg_view_t *v, mg_interpolation_t kind) {
-  return mg_has_path(v->op, MG_PATH_GUESS) && kind != MG_INTERPOLATE_V4 && mg_walls_enclose(v);
-}
-
 static mg_status_t store_guess(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess) {
   return mg_cpu_interpolate(guess->coarse, guess->src, v, dst, guess->kind, false);
 }

@@ -56,6 +56,8 @@ static void keep_doubles(mg_plan_t *plan) {
     const int l = plan->n_outer;
     plan->outer[l] = plan->outer[0];
     plan->outer[l].layout = plan->level[l].layout;
+    for (int d = 0; d < 3; d++)
+      if (plan->outer[l].layout.n[d] == 1) plan->outer[l].guess = NULL;
     plan->outer[l].place = plan->level[l].place;
     plan->outer[l].nests_coarse = plan->level[l].nests_coarse;
     plan->outer[l].halves = plan->level[l].halves;
@@ -80,11 +82,12 @@ static void fuse_interpolations(mg_plan_t *plan) {
 }
 
 /* Let fused sweeps compute residuals on levels of any size. */
-static void fuse_residuals(mg_plan_t *plan) {
+static void fuse_residuals(const mg_params_t *params, mg_plan_t *plan) {
+  const bool can = mg_has_path(params->op, MG_PATH_RESIDUAL) && !params->alpha_varies;
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
     if (level->steps_per_pass == 1 || level->layout.box_dim <= level->steps_per_pass) continue;
-    if (level->resident && !level->halves) continue;
+    if (level->resident ? !level->halves : !can) continue;
     level->fused_residual = true;
     if (level->ghost_layers == plan->radius) continue;
     level->ghost_layers = level->wall_layers = level->steps_per_pass + 1;
@@ -175,7 +178,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
   if (plan.n_outer == 0) keep_tmp(&plan);
   if (any_size) keep_doubles(&plan);
-  if (residuals) fuse_residuals(&plan);
+  if (residuals) fuse_residuals(&params, &plan);
   if (interpolations) fuse_interpolations(&plan);
   if (passes) pass_halos(&params, &plan);
   if (status != MG_OK) fprintf(stderr, "%s\n", message);

@@ -109,7 +109,8 @@ static void test_pass(mg_hierarchy_t *h, const double *const given[3], use_t use
 /* Ranks without cells follow the others. */
 static bool can_compute_residual(const mg_level_t *level) {
   const mg_view_t *v = mg_level_view(level);
-  double can = !level->comm || level->backend->fused.can_smooth_residual(v, level->steps_per_pass);
+  double can = !level->comm ||
+               (!level->plan->resident && level->plan->path->suits(v, level->steps_per_pass + 1));
   MUST(mg_comm_min(mg_comm_world(), &can, 1));
   return can > 0.0;
 }

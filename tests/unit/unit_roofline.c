@@ -160,10 +160,6 @@ static mg_status_t fusing_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg
                       : mg_cpu_smooth(v, sweep, region);
 }
 
-static bool fusing_can(const mg_view_t *v, int n) {
-  return guard_can_fuse(v, n + 1);
-}
-
 static mg_status_t fusing_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                    const mg_view_t *coarse, mg_vector_t dst) {
   return guard_smooth_fused(v, sweep, region,
@@ -187,7 +183,6 @@ static void fuse_legs(mg_hierarchy_t *h) {
   mg_level_t *fine = &h->level[0];
   fusing = mg_backend_cpu;
   fusing.smooth = fusing_smooth;
-  fusing.fused.can_smooth_residual = fusing_can;
   fusing.fused.smooth_residual = fusing_residual;
   fusing.fused.norm_begin = fusing_begin;
   fusing.fused.norm_end = fusing_end;

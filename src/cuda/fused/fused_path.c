@@ -19,7 +19,8 @@ static int64_t vector_bytes(const mg_level_facts_t *level) {
   return mg_cells_per_rank(level) * level->plan->value_bytes;
 }
 
-/* Whether the last sweep may compute the residual too, which reads one more ghost layer. fv4's
+/* Whether the last sweep may compute the residual too, which reads one more ghost layer. A ring of
+ * alpha planes does not fit into shared memory beside it. fv4's
  * residual would read two more; separate, it is faster (fv4/fused.cu). */
 static bool may_compute_residual(const mg_level_facts_t *level) {
   return vector_bytes(level) >= level->limits->residual_min_bytes[level->colored] &&

@@ -89,12 +89,6 @@ bool mg_cuda_interior_first(const mg_view_t *v, int n) {
          !mg_cuda.shared && mg_cuda_fused_overlaps(v, n, false);
 }
 
-bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n) {
-  /* A ring of alpha planes does not fit into shared memory beside the residual's stage. */
-  return mg_has_path(v->op, MG_PATH_RESIDUAL) && !v->alpha_varies &&
-         mg_path_cuda_fused.suits(v, n + 1);
-}
-
 bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse,
                                     const mg_sweep_t *sweep) {
   /* Steps on all cells would not gain (fused/fused_path.c). Coarse ghosts outside all walls have

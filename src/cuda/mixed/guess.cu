@@ -203,11 +203,6 @@ job_t job_of(const mg_view_t *v, const mg_guess_t *guess, const mg_view_t *low) 
 }
 } // namespace
 
-bool mg_cuda_can_defer_guess(const mg_view_t *v, mg_interpolation_t kind) {
-  return mg_has_path(v->op, MG_PATH_GUESS) && mg_can_fold_walls(kind) && mg_walls_enclose(v) &&
-         v->n[0] > 1 && v->n[1] > 1 && v->n[2] > 1;
-}
-
 mg_status_t mg_cuda_guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
                                    const mg_view_t *low, mg_vector_t dst, double scale) {
   job_t job = job_of(v, guess, low);

@@ -119,6 +119,7 @@ static const char *name_of(const mg_path_t *path) {
   return path ? path->name : NULL;
 }
 
+#define PASSES .words = "smooth|one pass|two passes", LATER
 #define PATHS                                                                                      \
   .words = "cache pass|resident|fused sweeps|single steps|coarse cycle of cubes|coarse cycle of "  \
            "boxes|coarse cycle of fv4|bottom in one launch|bottom solver"
@@ -129,8 +130,9 @@ static void put_smoothing(mg_sink_t *s, const mg_smoothing_t *m) {
   INTEGER("strip_rows", m->strip_rows, "rows per strip of a [CPU pass](performance.md#cpu); 0: no strips", .high = 1 << 20);
   TEXT("path", name_of(m->path), "how the level is smoothed, or with coarser ones solved",
        PATHS, LATER);
-  FLAG("interpolates", m->interpolates, "the first sweep also interpolates from the next level", LATER);
-  FLAG("has_residual", m->has_residual, "the last sweep also restricts the residual", LATER);
+  TEXT("interpolation", m->interpolation, "to the level: with the first sweep of its `smooth`, or in one pass alone", PASSES);
+  TEXT("restriction", m->restriction, "of its residual: with the last sweep of its `smooth`, or alone", PASSES);
+  TEXT("norm", m->norm, "of its residual, likewise; `null` with `--precision=mixed`", PASSES, OR_NULL);
 }
 
 static void put_breakdown(mg_sink_t *s, const mg_report_t *r, int l) {

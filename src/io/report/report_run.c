@@ -42,6 +42,7 @@ static mg_status_t gather_levels(const mg_hierarchy_t *h, mg_report_t *r) {
     r->level_bytes[l] = (int64_t)bytes[l];
     r->lambda_max[l] = lambda[l];
     r->smoothing[l] = mg_smoothing_of(&cycles->level[l]);
+    if (h->low) r->smoothing[l].norm = NULL;
   }
   return MG_OK;
 }

@@ -163,20 +163,20 @@ static void print_breakdown(FILE *out, const mg_report_t *r) {
 }
 
 static void print_smoothing(FILE *out, const mg_report_t *r) {
-  fprintf(out, "\n  paths on rank 0\n");
+  fprintf(out,
+          "\n  paths on rank 0\n  level       grid  interpolate  restrict    norm        path\n");
   for (int l = 0; l < r->plan->n_levels; l++) {
     const mg_smoothing_t *s = &r->smoothing[l];
+    const bool smooths = !r->plan->level[l].cycle && !r->plan->level[l].bottom;
     if (s->steps == 0) continue;
-    fprintf(out, "  level %2d  %9s  %-12s", l, mg_grid(r->plan->level[l].layout.n).text,
-            s->path->name);
-    if (!r->plan->level[l].cycle && !r->plan->level[l].bottom) {
-      fprintf(out, "  %d step%s in %d sweep%s", s->steps, s->steps == 1 ? "" : "s", s->sweeps,
+    fprintf(out, "  %5d  %9s  %-11s  %-10s  %-10s  %s", l, mg_grid(r->plan->level[l].layout.n).text,
+            smooths ? s->interpolation : "", smooths ? s->restriction : "",
+            smooths && s->norm ? s->norm : "", s->path->name);
+    if (smooths)
+      fprintf(out, ", %d step%s in %d sweep%s", s->steps, s->steps == 1 ? "" : "s", s->sweeps,
               s->sweeps == 1 ? "" : "s");
-      if (s->strip_rows > 0)
-        fprintf(out, ", strips of %d row%s", s->strip_rows, s->strip_rows == 1 ? "" : "s");
-      if (s->interpolates) fprintf(out, ", with interpolation");
-      if (s->has_residual) fprintf(out, ", with restricted residual");
-    }
+    if (smooths && s->strip_rows > 0)
+      fprintf(out, ", strips of %d row%s", s->strip_rows, s->strip_rows == 1 ? "" : "s");
     if (s->path->why && (l == 0 || s->path != r->smoothing[l - 1].path))
       fprintf(out, "\n  %s: %s", s->path->name, s->path->why);
     fprintf(out, "\n");
