@@ -154,11 +154,6 @@ MG_INLINE bool mg_is_periodic(const mg_view_t *v, int d) {
   return v->side[d][0] == MG_WALL_NONE;
 }
 
-/** Whether the domain is periodic in some directions and has walls in others. */
-MG_INLINE bool mg_is_channel(const mg_view_t *v) {
-  return !v->periodic && mg_has_wall(v->side, MG_WALL_NONE);
-}
-
 /** Whether every patch has walls on all sides: then it is the whole level, and has no halo. */
 MG_INLINE bool mg_walls_enclose(const mg_view_t *v) {
   bool enclosed = true;
