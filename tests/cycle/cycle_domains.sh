@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # cycle_domains: solutions on domains of any shape equal those of SciPy's sparse direct solver. CASES random cases
-# (default 90), a fifth of them in files and a fifth with permuted axes, have random sizes, spacings, stretched axes,
+# (default 45), a fifth of them in files and a fifth with permuted axes, have random sizes, spacings, stretched axes,
 # operators, equations and boundaries; SEED selects them. A u is conserved, no direction is special, the preconditioner
 # of CG is symmetric, the error falls with order 2, and widths and betas that differ between directions cost few cycles. Runs $PYTHON; skips without HDF5, numpy, scipy or h5py.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
@@ -21,8 +21,8 @@ check() {
   solo "$PYTHON" "$abs_top_srcdir/tests/cycle/$script.py" "$HPGMG_FV" "$@" || complain "$script $*"
 }
 
-check cycle_domains random "$((${CASES:-90} * 3 / 5))" "${SEED:-37}"
-check cycle_domains files "$((${CASES:-90} / 5))" "${SEED:-37}"
+check cycle_domains random "$((${CASES:-45} * 3 / 5))" "${SEED:-37}"
+check cycle_domains files "$((${CASES:-45} / 5))" "${SEED:-37}"
 # The last case: norms on several ranks and on the guard backend equal those of one rank.
 digits() {
   # shellcheck disable=SC2046 # words
@@ -38,7 +38,7 @@ if have_mpi; then
     test "$got" = "$want" || complain "$(cat case.txt) on $how: $got, not $want"
   done
 fi
-check cycle_domains permuted "$((${CASES:-90} / 5))" "${SEED:-37}"
+check cycle_domains permuted "$((${CASES:-45} / 5))" "${SEED:-37}"
 OMP_NUM_THREADS=1 check cycle_domains symmetric
 check cycle_domains changed
 check cycle_domains_order
