@@ -1,6 +1,6 @@
-/* op_cpu_passes: a smooth that passes through the caches once (cpu/resident.c) is bit-identical to
- * single steps, with strips of any number of rows, also of more rows than the level has, and on any
- * number of threads. Covered: cycles, hence interpolated corrections and solutions, restricted
+/* op_cpu_passes: a smooth that passes through the caches once (cpu/pass_smooth.c) is bit-identical
+ * to single steps, with strips of any number of rows, also of more rows than the level has, and on
+ * any number of threads. Covered: cycles, hence interpolated corrections and solutions, restricted
  * residuals and norms; steps of one color and of all cells, even and odd numbers of them; walls of
  * both kinds; fv4, also on rows split by color; grids that are not cubes; float cells; ghosts that
  * passes compute, at periodic sides and between ranks; measured sizes of strips. Several ranks have

@@ -8,6 +8,7 @@ done
 # Its core: all files but those that begin with w.
 # shellcheck disable=SC2016 # backticks of Markdown
 sed -i '/^## The core/,/^Other files/{/^| `/d;/^Other files/s/:.*/: `plan\/wing.h`./;s/^| ---.*/&\n| `plan\/[!w]*`, `level\/*` | all |/}' "$dir/docs/architecture.md"
+sed -i '/^## Paths/,/^## /{/^| [CG]PU /d}' "$dir/docs/architecture.md"
 for header in plan/wing cuda/cuda cuda/cells/stencil cuda/fused/launch cuda/fv4/job cuda/runtime/tma level/level plan/plan; do
   mkdir -p "$dir/src/${header%/*}"
   echo "int $RANDOM;" >"$dir/src/$header.h"
@@ -50,6 +51,16 @@ done
 
 # The core.
 included level/new.c plan/wing.h ': the core does not include wings; see docs/architecture.md, "The core"'
+
+# The price list: as many lines as the files have.
+# shellcheck disable=SC2016 # backticks of Markdown
+sed -i '/^## Paths/,/^## /s/^| --- .*/&\n| CPU | row | `src\/`: `plan\/p*`, `level\/` | 2 | all | | |/' "$dir/docs/architecture.md"
+exits 0 bash "$dir/scripts/check-includes.sh"
+grep -q '^2 lines: row' "$dir/out" || complain "no price of the row: $(cat "$dir/out")"
+sed -i '/^| CPU | row/s/| 2 |/| 3 |/' "$dir/docs/architecture.md"
+exits 1 bash "$dir/scripts/check-includes.sh"
+grep -q 'have 2 lines, not 3' "$dir/out" || complain "a wrong price: $(cat "$dir/out")"
+sed -i '/^| CPU | row/d' "$dir/docs/architecture.md"
 
 # stray FILE LINES WHY: with a file of some lines, the check reports WHY.
 stray() {
