@@ -171,8 +171,10 @@ static const mg_view_t *view_of(mg_slabs_t *s, int round) {
   return &s->slab[set];
 }
 
+/* NULL: this rank has no set. */
 static double *packed(const mg_slabs_t *s, int round) {
-  return s->set[round % s->n_sets] + s->slab_doubles;
+  double *const set = s->set[round % s->n_sets];
+  return set ? set + s->slab_doubles : NULL;
 }
 
 /* Start the copies between the patches and a round's set. */
