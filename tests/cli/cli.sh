@@ -65,7 +65,7 @@ breakdown() {
 }
 breakdown
 ok 1 4 8 --verify-only --device=cpu --levels-breakdown
-grep -q '^  level  0 .* 6 steps in 1 sweep, strips of [1-9][0-9]* rows' "$dir/out" || complain 'smooths in passes'
+grep -q '^ *0  .* cache pass, 6 steps in 1 sweep, strips of [1-9][0-9]* rows' "$dir/out" || complain 'smooths in passes'
 
 # --- summary and figure of merit ---
 

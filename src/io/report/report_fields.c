@@ -132,7 +132,7 @@ static void put_smoothing(mg_sink_t *s, const mg_smoothing_t *m) {
        PATHS, LATER);
   TEXT("interpolation", m->interpolation, "to the level: with the first sweep of its `smooth`, or in one pass alone", PASSES);
   TEXT("restriction", m->restriction, "of its residual: with the last sweep of its `smooth`, or alone", PASSES);
-  TEXT("norm", m->norm, "of its residual, likewise; `null` with `--precision=mixed`", PASSES, OR_NULL);
+  TEXT("norm", m->norm ? m->norm : "", "of its residual, likewise; `null` with `--precision=mixed`", PASSES, OR_NULL);
 }
 
 static void put_breakdown(mg_sink_t *s, const mg_report_t *r, int l) {
