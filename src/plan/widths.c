@@ -88,6 +88,8 @@ static mg_singles_t wide_cells(const mg_plan_t *plan, const mg_params_t *params,
 bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params) {
   const int l = plan->n_levels - 1;
   mg_layout_t *layout = &plan->level[l].layout;
+  /* Very uneven grids would need more levels than there may be. */
+  const double ratio = l < MG_MAX_LEVELS / 3 ? sqrt(2.0) : 2.0;
   double narrowest = 0.0;
   bool fits = true;
   for (int d = 0; d < 3; d++) {
@@ -95,7 +97,7 @@ bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params) {
     if (width > 0.0 && (narrowest == 0.0 || width < narrowest)) narrowest = width;
   }
   for (int d = 0; d < 3; d++) {
-    layout->single[d] = wide_cells(plan, params, l, d, sqrt(2.0) * narrowest);
+    layout->single[d] = wide_cells(plan, params, l, d, ratio * narrowest);
     const int32_t n = mg_layout_coarse_n(layout, d);
     fits = fits && (n == layout->n[d] || n >= params->coarsest);
   }
