@@ -317,8 +317,8 @@ typedef struct mg_backend {
   mg_status_t (*multiply_axes)(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors);
   /** Restrict MG_BETA_I + d of the fine patches to vector `dst` of the coarse patches, for faces
    *  0..n in direction d. Coarse patch p is the coarsened fine patch p.
-   *  @param[in] factor  of the sum of the betas on a face, for each face of the level in direction
-   *      d; NULL: each coarse face has 4 fine ones, whose mean is its beta */
+   *  @param[in] factor  for mg_restrict_face, of each coarse face in direction d; NULL: each coarse
+   *      face has 4 fine ones, whose mean is its beta */
   mg_status_t (*restrict_faces)(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                 mg_vector_t dst, const mg_face_factor_t *factor);
   /** fv4: extend the betas one layer outside the walls, in the tangential directions. */

@@ -47,7 +47,7 @@ mg_status_t mg_cpu_restrict_cells(const mg_view_t *fine, mg_vector_t src, const 
   return MG_OK;
 }
 
-/* Faces of a patch between levels of any sizes. */
+/* Faces of a patch of a grid of any size. */
 static void child_faces(const mg_view_t *fine, int q, int d, const mg_view_t *coarse,
                         mg_vector_t dst, const mg_face_factor_t *factor) {
   const mg_patch_t *p = &fine->patch[q], *c = &coarse->patch[q];

@@ -67,8 +67,8 @@ static __device__ __forceinline__ int mg_pair_offset(const mg_paired_level_t &l,
 
 /** Coefficients of a cell: betas of its faces, 1 / diagonal (in shared memory times c2, if
  * colored), and a alpha.
- *  @tparam stores_a  a alpha may vary; otherwise it is that of the level. A parameter because the
- *      first launch of a kernel takes longer for each instruction that it fetches */
+ *  @tparam stores_a  a alpha may vary; otherwise it is that of the level. A parameter because
+ *      a launch of microseconds takes longer for each instruction that it fetches */
 template <bool stores_a> struct mg_paired_row_t {
   mg_row_t row;
   mg_real_t dinv;

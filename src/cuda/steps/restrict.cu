@@ -48,7 +48,7 @@ mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, mg_vector_t src, const
   return MG_OK;
 }
 
-/** factor: of faces between levels of any sizes (mg_restrict_face); null if sizes halve. */
+/** factor: of faces of grids of any size (mg_restrict_face); null for cubes of boxes. */
 static __global__ void __launch_bounds__(256)
     faces(mg_view_t level, mg_patch_t fine, int d, mg_patch_t coarse, mg_vector_t dst,
           const mg_face_factor_t *factor) {
