@@ -5,7 +5,7 @@
  * (search_candidate.h). */
 #include "lab/count_cuda.h"
 #include "lab/search_cuda.h"
-#include <cub/cub.cuh>
+#include <cub/device/device_reduce.cuh>
 
 using namespace candidate;
 
