@@ -527,16 +527,12 @@ stage core core
 [[ $release == no ]] || stage wings wings
 wait_for_python
 stage python-style python_style
-# Tests of many ranks run first and alone, one at a time: waiting ranks keep asking for a core, so beside other tests or
-# compilers they take four times as long. The others run in one job more than there are cores, because cores idle while
-# ranks start and end.
+# Tests run in one job more than there are cores, because cores idle while ranks start and end.
 tests=COMMIT_TESTS
 [[ $quick == no ]] || tests=QUICK_TESTS
 [[ $release == no ]] || tests=ALL_TESTS
-tests="\$($tests)"
-[[ $built != 0 ]] || harness mpi-tests 1 "$work/main" "\$(filter tests/mpi/%,$tests)"
 [[ $quick == yes ]] || later sanitizer-build races fuzz distcheck
-[[ $built != 0 ]] || harness tests $((jobs + 1)) "$work/main" "\$(filter-out tests/mpi/%,$tests)"
+[[ $built != 0 ]] || harness tests $((jobs + 1)) "$work/main" "\$($tests)"
 if [[ $quick == no ]]; then
   stage_of_later sanitizer-build
   # Run C tests on the CPU backend only: guard memory has no red zones for ASan and doubles the time.

@@ -70,12 +70,12 @@ if have_mpi; then
   done
   # shellcheck disable=SC2317 # await calls it
   has_ended() { grep -qs '^State:.*Z' "/proc/$1/status" || test ! -e "/proc/$1"; }
-  # The launcher forwards the signal and waits for the ranks before it kills them (tests/mocks/patient_launcher.c).
+  # The launcher forwards the signal and waits for the ranks before it kills them (tests/mocks/patient_mpi.c).
   for signal in INT TERM; do
     mpi_grace 60 # with 0 it would not sleep at all
-    export LD_PRELOAD=$abs_top_builddir/tests/mocks/patient_launcher.so PATIENT_UNTIL=$dir/hold/ended
+    export PATIENT_UNTIL=$dir/hold/ended
     hold 2 "$first_solve" "${forever[@]}"
-    unset LD_PRELOAD PATIENT_UNTIL
+    unset PATIENT_UNTIL
     mpi_grace 0
     kill -"$signal" "$(held_parent 0)"
     for rank in 0 1; do await "$job" test -e "$dir/hold/caught.$rank" || true; done

@@ -120,9 +120,14 @@ mpi_run() {
     # 7833). Tolerate that only there.
     mpi_silent_ends=0
     test "$mpi_ranks" -le "$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)" || mpi_silent_ends=1
-    # MPI's messages leak memory; valgrind has suppressions for that.
+    # Waiting ranks leave their cores to others (tests/mocks/patient_mpi.c).
+    mpi_patient=${abs_top_builddir:-}/tests/mocks/patient_mpi.so
+    case $mpi_patient in *[\ :]*) mpi_patient= ;; esac # separators of LD_PRELOAD
+    test -e "$mpi_patient" || mpi_patient=
+    # MPI's messages leak memory; valgrind has suppressions for that. AddressSanitizer wants to be preloaded first.
     # shellcheck disable=SC2046 # split the launcher's options into words
-    ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 \
+    ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0:verify_asan_link_order=0 \
+      LD_PRELOAD=$mpi_patient \
       OMPI_MCA_orte_tmpdir_base=$mpi_folder PRTE_MCA_prte_tmpdir_base=$mpi_folder \
       OMPI_MCA_orte_allowed_exit_without_sync=$mpi_silent_ends \
       $(mpi_launcher) -n "$mpi_ranks" "$@" </dev/null || mpi_rc=$?
