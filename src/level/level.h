@@ -141,6 +141,7 @@ typedef struct mg_hierarchy {
   mg_wall_faces_t *wall_faces; /**< saved betas and values of faces on walls, or NULL */
   mg_factors_t *rhs_factors;   /**< of f on level 0 (metric.h), or NULL */
   mg_reference_t reference;    /**< of the current right-hand side */
+  bool norm_is_begun; /**< a captured cycle has cleared the norm of its last sweep */
   bool captured; /**< an application captures the operations in its own graph: use none of these */
 } mg_hierarchy_t;
 
