@@ -242,8 +242,9 @@ HPGMG_API hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t
 HPGMG_API int32_t hpgmg_boxes(const hpgmg_solver_t *solver, hpgmg_box_t *boxes, int32_t max);
 
 /** Arrays of the solver's own memory, which hpgmg_solve uses without a copy, one or both. They are
- *  valid until the solver is destroyed. A solve may change this f, and all other calls may change
- *  both. Not collective.
+ *  valid until the solver is destroyed: after this call, new coefficients no longer choose the
+ *  directions in which levels are coarsened. A solve may change this f, and all other calls may
+ *  change both. Not collective.
  *  @param[out] f, u  an array for each box of the options; data is NULL before the levels are set
  *                    up by hpgmg_set_coefficients or a first solve, and unless the box is one of
  *                    hpgmg_boxes, as the whole grid is on one rank with options.cells. Not written
@@ -252,8 +253,9 @@ HPGMG_API void hpgmg_storage(const hpgmg_solver_t *solver, hpgmg_array_t *f, hpg
 
 /** Bytes that the levels of a solver take on this rank, on the host and on the GPU. Created with
  *  --dry-run: that they would take at most. But unless --agglomerate-below is given, ranks measure
- *  which of them hold small levels, and may take more. Arrays on their way take 8 MiB
- *  more, or a few planes of the grid (docs/library.md). Not collective.
+ *  which of them hold small levels, and may take more; so may levels whose betas differ between
+ *  directions by a factor of 2 and more. Arrays on their way take 8 MiB more, or a few planes of
+ *  the grid (docs/library.md). Not collective.
  *  @param[out] bytes  [0]: host, [1]: GPU; 0 if there are no levels */
 HPGMG_API void hpgmg_memory(const hpgmg_solver_t *solver, int64_t bytes[2]);
 

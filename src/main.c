@@ -60,6 +60,8 @@ static mg_status_t build(run_t *r, double start) {
   const double allocation = mg_now() - start;
   mg_progress("set-up");
   MG_TRY(mg_problem_set_from(r->h, r->input.n[0] > 0 ? &files : NULL));
+  r->params = r->h->params; /* the betas of files choose the pairs of cells */
+  r->plan = r->h->plan;
   if (r->input.n[0] > 0) MG_TRY(mg_comm_agree_or_end(warn_of_zero(&r->h->level[0])));
   MG_IF_CHOICES(MG_TRY(mg_strip_size_choose(&r->params, r->h, &r->placement.strips)));
   r->result.seconds_setup = mg_now() - start;

@@ -64,7 +64,12 @@ static mg_status_t load(void *data, mg_hierarchy_t *h) {
 mg_status_t mg_api_set_up(hpgmg_solver_t *s) {
   const mg_problem_source_t source = {.load = load, .data = s, .sets_coefficients = true};
   s->ready = s->usable = false; /* until all is set up */
-  MG_TRY(mg_problem_set_from(s->h, &source));
+  const mg_allocator_t *const before =
+      mg_allocator_enter(s->allocator.allocate ? &s->allocator : NULL);
+  const mg_status_t status = mg_problem_set_from(s->h, &source);
+  (void)mg_allocator_enter(before);
+  MG_TRY(status);
+  s->plan = s->h->plan;
   MG_IF_CHOICES(MG_TRY(mg_strip_size_choose(&s->params, s->h, &s->placement.strips)));
   MG_IF_COARSE(MG_TRY(mg_comm_agree_or_end(mg_graph_capture(s->h, 0))));
   const bool alone = mg_comm_size(mg_comm_world()) == 1,

@@ -271,6 +271,7 @@ int32_t hpgmg_boxes(const hpgmg_solver_t *solver, hpgmg_box_t *boxes, int32_t ma
 
 void hpgmg_storage(const hpgmg_solver_t *solver, hpgmg_array_t *f, hpgmg_array_t *u) {
   static const hpgmg_array_t none = {.data = NULL};
+  if (exists(solver) && solver->ready) solver->h->is_fixed = true;
   for (int box = 0; exists(solver) && box < solver->n_boxes; box++) {
     f[box] = solver->ready ? mg_boxes_storage(solver->boxes, box, MG_F) : none;
     u[box] = solver->ready ? mg_boxes_storage(solver->boxes, box, MG_U) : none;

@@ -315,6 +315,13 @@ typedef struct mg_backend {
   /** Multiply cells and faces (i, j, k) of vec, up to index n, by factor[0][i] factor[1][j]
    *  factor[2][k]. */
   mg_status_t (*multiply_axes)(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors);
+  /** Add the betas of this rank's faces to the sums of planes of cells of level 0: each times
+   *  `scale`, without its fraction. A face belongs to the cell above it; faces on walls do not
+   *  count. They have no factors yet.
+   *  @param[in,out] sum  for each direction and each plane across it the sums of the faces normal
+   *      to i, j, k
+   *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+  mg_status_t (*sum_planes)(const mg_view_t *v, double scale, int64_t *sum);
   /** Restrict MG_BETA_I + d of the fine patches to vector `dst` of the coarse patches, for faces
    *  0..n in direction d. Coarse patch p is the coarsened fine patch p.
    *  @param[in] factor  for mg_restrict_face, of each coarse face in direction d; NULL: each coarse

@@ -47,6 +47,7 @@
 #define mg_cpu_prepare_factors         mg_cpu_prepare_factors_float
 #define mg_cpu_release_factors         mg_cpu_release_factors_float
 #define mg_cpu_multiply_axes           mg_cpu_multiply_axes_float
+#define mg_cpu_sum_planes              mg_cpu_sum_planes_float
 #define mg_cpu_restrict_faces          mg_cpu_restrict_faces_float
 #define mg_cpu_set_diagonal            mg_cpu_set_diagonal_float
 #define mg_cpu_set_problem             mg_cpu_set_problem_float

@@ -46,6 +46,7 @@ const mg_backend_t mg_backend_cpu = {
     .prepare_factors = mg_cpu_prepare_factors,
     .release_factors = mg_cpu_release_factors,
     .multiply_axes = mg_cpu_multiply_axes,
+    .sum_planes = mg_cpu_sum_planes,
     .restrict_faces = mg_cpu_restrict_faces,
     .extend_faces = mg_cpu_extend_faces,
     .set_diagonal = mg_cpu_set_diagonal,

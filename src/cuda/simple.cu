@@ -269,6 +269,7 @@ extern "C" const mg_backend_t mg_backend_cuda_simple = {
     .prepare_factors = mg_cuda_prepare_factors,
     .release_factors = mg_cuda_release_factors,
     .multiply_axes = mg_cuda_multiply_axes,
+    .sum_planes = mg_cuda_sum_planes,
 #endif
     .restrict_faces = mg_cuda_restrict_faces,
     .extend_faces = mg_cuda_extend_faces,

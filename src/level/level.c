@@ -3,6 +3,7 @@
 #endif
 #include "base/alloc.h"
 #include "base/log.h"
+#include "device/memory_check.h"
 #include "formulas/walls.h"
 #include "level/level.h"
 #include "wings.h"
@@ -290,7 +291,23 @@ static mg_status_t split_ranks(mg_hierarchy_t *h) {
 
 static mg_status_t create_low(mg_hierarchy_t *h);
 
-/* outer: the hierarchy of double cells beside these float levels, or NULL. */
+/* Fill a hierarchy that has transports, or needs them, and nothing else.
+ * outer: the hierarchy of double cells beside these float levels, or NULL. */
+static mg_status_t fill(mg_hierarchy_t *h, const mg_params_t *params, const mg_plan_t *plan,
+                        const mg_hierarchy_t *outer) {
+  h->params = *params;
+  h->plan = *plan;
+  h->n_levels = mg_plan_n_double_levels(plan);
+  h->low_scale = 1.0;
+  h->residual_level = -1;
+  h->keeps_residual = params->rtol > 0.0;
+  if (!h->transports) MG_TRY(mg_hierarchy_transports(params, plan, &h->transports));
+  MG_TRY(mg_comm_agree(create_levels(h, outer)));
+  MG_TRY(mg_comm_agree_or_end(create_all_exchanges(h)));
+  MG_TRY(mg_comm_agree_or_end(split_ranks(h)));
+  return create_low(h);
+}
+
 static mg_status_t create_hierarchy(const mg_params_t *params, const mg_plan_t *plan,
                                     mg_transports_t *transports, const mg_hierarchy_t *outer,
                                     mg_hierarchy_t **out) {
@@ -298,22 +315,11 @@ static mg_status_t create_hierarchy(const mg_params_t *params, const mg_plan_t *
   *out = NULL;
   mg_status_t status = mg_new(&h, 1, "the level hierarchy");
   if (h) {
-    h->params = *params;
-    h->plan = *plan;
-    h->n_levels = mg_plan_n_double_levels(plan);
     h->transports = transports;
     h->shares_transports = transports != NULL;
-    h->low_scale = 1.0;
-    h->residual_level = -1;
-    h->keeps_residual = params->rtol > 0.0;
   }
   status = mg_comm_agree(status);
-  if (status == MG_OK && !transports)
-    status = mg_hierarchy_transports(params, plan, &h->transports);
-  if (status == MG_OK) status = mg_comm_agree(create_levels(h, outer));
-  if (status == MG_OK) status = mg_comm_agree_or_end(create_all_exchanges(h));
-  if (status == MG_OK) status = mg_comm_agree_or_end(split_ranks(h));
-  if (status == MG_OK) status = create_low(h);
+  if (status == MG_OK) status = fill(h, params, plan, outer);
   if (status != MG_OK) {
     mg_hierarchy_free(h);
     return status;
@@ -348,12 +354,11 @@ void mg_hierarchy_free_graphs(mg_hierarchy_t *h) {
     }
 }
 
-void mg_hierarchy_free(mg_hierarchy_t *h) {
-  if (!h) return;
+/* Free all that depends on the plan. */
+static void release(mg_hierarchy_t *h) {
   mg_hierarchy_free(h->low);
   mg_hierarchy_free_graphs(h);
   mg_profile_release(h);
-  mg_wall_faces_free(h->wall_faces);
   if (h->rhs_factors) h->level[0].backend->release_factors(h->rhs_factors);
   if (h->coarse_cycle) h->level[h->coarse_cycle_first].backend->coarse.cycle_free(h->coarse_cycle);
   for (int l = 0; l < h->n_levels; l++) {
@@ -368,8 +373,32 @@ void mg_hierarchy_free(mg_hierarchy_t *h) {
     mg_comm_free(level->comm);
     mg_smoother_free(level);
   }
+}
+
+void mg_hierarchy_free(mg_hierarchy_t *h) {
+  if (!h) return;
+  release(h);
+  mg_wall_faces_free(h->wall_faces);
   if (!h->shares_transports) mg_transports_free(h->transports);
+  free(h->plane_betas);
   free(h);
+}
+
+mg_status_t mg_hierarchy_replan(mg_hierarchy_t *h, const mg_params_t *params,
+                                const mg_plan_t *plan) {
+  mg_transports_t *const transports = h->transports;
+  const bool shared = h->shares_transports;
+  mg_wall_faces_t *const wall_faces = h->wall_faces;
+  double *const plane_betas = h->plane_betas;
+  mg_wall_faces_forget_copies(wall_faces);
+  release(h);
+  memset(h, 0, sizeof *h);
+  h->transports = transports;
+  h->shares_transports = shared;
+  h->wall_faces = wall_faces;
+  h->plane_betas = plane_betas;
+  if (!mg_allocator()) MG_TRY(mg_memory_check(params));
+  return fill(h, params, plan, NULL);
 }
 
 int64_t mg_level_bytes(const mg_level_t *level) {

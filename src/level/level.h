@@ -140,8 +140,11 @@ typedef struct mg_hierarchy {
   mg_graph_t *graph[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
   mg_wall_faces_t *wall_faces; /**< saved betas and values of faces on walls, or NULL */
   mg_factors_t *rhs_factors;   /**< of f on level 0 (metric.h), or NULL */
+  double *plane_betas;         /**< params.face_beta and plane_beta (solver/method.h), or NULL */
   mg_reference_t reference;    /**< of the current right-hand side */
-  bool norm_is_begun; /**< a captured cycle has cleared the norm of its last sweep */
+  bool norm_is_begun;          /**< a captured cycle has cleared the norm of its last sweep */
+  bool is_fixed; /**< an application has pointers to the cells of level 0: they stay where they are
+                  */
   bool captured; /**< an application captures the operations in its own graph: use none of these */
 } mg_hierarchy_t;
 
@@ -160,6 +163,14 @@ MG_MUST_CHECK mg_status_t mg_hierarchy_create(const mg_params_t *params, const m
 MG_MUST_CHECK mg_status_t mg_hierarchy_create_on(const mg_params_t *params, const mg_plan_t *plan,
                                                  mg_transports_t *transports, mg_hierarchy_t **out);
 
+/** Replace all levels by those of another plan of the same grid. Keeps the transports and the faces
+ *  on walls; all vectors are zeroed.
+ *
+ *  Collective over the world. After a failure, only mg_hierarchy_free may follow.
+ *  @return as mg_hierarchy_create and mg_memory_check */
+MG_MUST_CHECK mg_status_t mg_hierarchy_replan(mg_hierarchy_t *h, const mg_params_t *params,
+                                              const mg_plan_t *plan);
+
 /** Create the transports that a hierarchy of this plan needs. Collective over the world.
  *  @param[out] out  free with mg_transports_free
  *  @return as mg_transports_create */
@@ -177,6 +188,8 @@ void mg_hierarchy_free_graphs(mg_hierarchy_t *hierarchy);
  *  (wall_faces.h), and a profile that was prepared but not used (profile.h). */
 void mg_smoother_free(mg_level_t *level);
 void mg_wall_faces_free(mg_wall_faces_t *faces);
+/** Called by mg_hierarchy_replan: the faces stay, but the patches end. NULL: none. */
+void mg_wall_faces_forget_copies(mg_wall_faces_t *faces);
 void mg_profile_release(mg_hierarchy_t *h);
 
 /** Bytes of a level on this rank: vectors, image, message buffers. */

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "level/ops.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* A double for each face in each part of the memory: betas and values of conditions as they were
  * given, and what betas and cells next to walls were before. */
@@ -92,11 +93,19 @@ static mg_status_t create(mg_hierarchy_t *h) {
   return MG_OK;
 }
 
-void mg_wall_faces_free(mg_wall_faces_t *w) {
+void mg_wall_faces_forget_copies(mg_wall_faces_t *w) {
   if (!w) return;
   mg_copies_t **const copies = &w->copies[0][0][0][0];
-  for (size_t c = 0; c < sizeof w->copies / sizeof *copies; c++)
+  for (size_t c = 0; c < sizeof w->copies / sizeof *copies; c++) {
     if (copies[c]) w->backend->release_copies(copies[c]);
+    copies[c] = NULL;
+  }
+  memset(w->has, 0, sizeof w->has);
+}
+
+void mg_wall_faces_free(mg_wall_faces_t *w) {
+  if (!w) return;
+  mg_wall_faces_forget_copies(w);
   if (w->bytes > 0) w->backend->release(w->memory, w->bytes, MG_SPACE_LEVEL);
   free(w);
 }

@@ -38,7 +38,11 @@ typedef struct {
   double mean;           /**< of u, if the problem determines u only up to a constant */
   const double *face[3]; /**< not an option: positions of the faces of a stretched axis, one more
                             than cells; NULL: cells of equal width */
-  mg_side_t side[3][2];  /**< low and high side of the domain in each direction */
+  /** Not options, of given betas: the mean over the low faces of each plane of cells across an
+   *  axis, and over all faces of its cells (plan/widths.c). NULL: betas are built in. */
+  const double *face_beta[3], *plane_beta[3];
+  bool follows_betas;   /**< not an option: these changed the levels */
+  mg_side_t side[3][2]; /**< low and high side of the domain in each direction */
   mg_smoother_t smoother;
   int smooths;  /**< sweeps before and after each correction (see --help for the unit) */
   int degree;   /**< degree of the Chebyshev polynomial */

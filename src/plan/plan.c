@@ -213,9 +213,9 @@ static bool coarsen_boxes(const mg_plan_t *plan, const mg_params_t *params, cons
 }
 
 /* The pairs of cells of the next coarser level. Each cell may be a box. */
-static bool coarsen_cells(mg_plan_t *plan, const mg_params_t *params, const mg_layout_t *fine,
-                          mg_layout_t *coarse) {
-  if (!mg_plan_choose_pairs(plan, params)) return false;
+static bool coarsen_cells(mg_plan_t *plan, const mg_params_t *params, mg_plan_betas_t *betas,
+                          const mg_layout_t *fine, mg_layout_t *coarse) {
+  if (!mg_plan_choose_pairs(plan, params, betas)) return false;
   for (int d = 0; d < 3; d++)
     coarse->n[d] = coarse->boxes[d] = mg_layout_coarse_n(fine, d);
   *coarse = mg_cuboids_coarse(fine, agglomerated_ranks(coarse, fine->n_ranks, INT64_MAX, params));
@@ -224,11 +224,11 @@ static bool coarsen_cells(mg_plan_t *plan, const mg_params_t *params, const mg_l
 
 /* Add the next coarser level.
  * @return false if there is none */
-static bool add_coarser(mg_plan_t *plan, const mg_params_t *params) {
+static bool add_coarser(mg_plan_t *plan, const mg_params_t *params, mg_plan_betas_t *betas) {
   const mg_level_plan_t *fine = &plan->level[plan->n_levels - 1];
   mg_layout_t coarse;
   if (plan->n_levels == MG_MAX_LEVELS ||
-      !(fine->layout.general ? coarsen_cells(plan, params, &fine->layout, &coarse)
+      !(fine->layout.general ? coarsen_cells(plan, params, betas, &fine->layout, &coarse)
                              : coarsen_boxes(plan, params, &fine->layout, &coarse)))
     return false;
   mg_level_plan_t *level = add_level(plan, params, &coarse);
@@ -260,8 +260,11 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
   mg_level_plan_t *level = add_level(plan, params, &finest);
   for (int d = 0; d < 3; d++)
     level->h[d] = (has_cells ? params->length[d] : 1.0) / finest.n[d];
-  while (add_coarser(plan, params))
+  mg_plan_betas_t betas;
+  MG_TRY(mg_plan_betas_create(params, &betas));
+  while (add_coarser(plan, params, &betas))
     continue;
+  mg_plan_betas_free(&betas);
   mg_plan_set_levels(plan, params);
   return MG_OK;
 }

@@ -12,6 +12,7 @@ enum {
   MG_MAX_LOG2_SHARE = 53, /**< log2 of the maximum cells per rank: their bytes fit in 64 bits */
   MG_MIN_BOX_DIM = 16,
   MG_MAX_BOX_DIM = 1024,
+  MG_FEWEST_CELLS = 8,  /**< a level of a grid of any size with more has a coarser one */
   MG_MAX_ODD_PART = 11, /**< maximum odd factor of the cells per side: the coarsest grid is at
                            most 11^3 */
   MG_ROW_VALUES = 16,   /**< rows are aligned to 16 values: 128 bytes of doubles */
@@ -78,11 +79,26 @@ int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t r
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
 
+/** Mean betas of the planes of cells of a level, as params->face_beta and plane_beta of the finest
+ *  one; NULL: all are the same. */
+typedef struct {
+  double *face[3], *plane[3];
+  double share[3]; /**< mean of the faces normal to a direction by that of all faces; 1: all
+                      directions are alike */
+} mg_plan_betas_t;
+
+/** Copy those of the parameters.
+ *  @param[out] betas  free with mg_plan_betas_free
+ *  @return MG_OK, MG_ERR_MEMORY */
+MG_MUST_CHECK mg_status_t mg_plan_betas_create(const mg_params_t *params, mg_plan_betas_t *betas);
+void mg_plan_betas_free(mg_plan_betas_t *betas);
+
 /** Choose which cells of the coarsest level so far become pairs on the next one, if its layout is
- *  general: mg_layout_t.single. So coarse levels have cells of similar widths.
+ *  general: mg_layout_t.single. So neighbors on coarse levels have couplings of similar strength.
+ *  @param[in,out] betas  of that level; becomes that of the next one
  *  @return false if there is no next level
  *  @ref docs/algorithm.md, "Grids of any size" */
-bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params);
+bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params, mg_plan_betas_t *betas);
 
 /** Width of a cell in direction d of level l. A last cell may be narrower than a whole one, and on
  *  a stretched axis all widths differ.

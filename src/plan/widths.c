@@ -1,8 +1,9 @@
 /* Widths of cells, and the pairs of cells that become one on the next coarser level. */
+#include "base/alloc.h"
 #include "plan/plan.h"
 #include <math.h>
-
-enum { FEWEST_CELLS = 8 /* of a level that has a coarser one */ };
+#include <stdlib.h>
+#include <string.h>
 
 /* The face of the finest level at a face of level l. */
 static int32_t finest_face(const mg_level_plan_t *level, int l, int d, int32_t face) {
@@ -28,22 +29,90 @@ double mg_plan_position(const mg_level_plan_t *level, const mg_params_t *params,
   return has_origin ? from_low : params->origin[d] + from_low;
 }
 
-/* Mean width of cells 2m and 2m + 1 of level l. On an axis of equal cells all pairs count as whole
- * ones. */
-static double pair_width(const mg_plan_t *plan, const mg_params_t *params, int l, int d,
-                         int32_t pair) {
-  if (!params->face[d]) return plan->level[l].h[d];
-  return 0.5 * (mg_plan_width(plan->level, params, l, d, 2 * pair) +
-                mg_plan_width(plan->level, params, l, d, 2 * pair + 1));
+/* Directions whose betas differ by less are alike, and planes whose share differs from that of
+ * their direction by less have that one: the means of rough betas vary that much. */
+static const double alike = 1.5, ordinary = 4.0;
+
+static void set_shares(const int64_t n[3], mg_plan_betas_t *betas) {
+  double least = INFINITY, greatest = 0.0;
+  for (int d = 0; d < 3; d++) {
+    double faces = 0.0, planes = 0.0;
+    for (int64_t m = 1; m < n[d]; m++) {
+      faces += betas->face[d][m];
+      planes += 0.5 * (betas->plane[d][m - 1] + betas->plane[d][m]);
+    }
+    betas->share[d] = 1.0;
+    if (n[d] == 1) continue;
+    betas->share[d] = faces / planes;
+    least = fmin(least, betas->share[d]);
+    greatest = fmax(greatest, betas->share[d]);
+  }
+  for (int d = 0; d < 3 && greatest < alike * least; d++)
+    betas->share[d] = 1.0;
+}
+
+mg_status_t mg_plan_betas_create(const mg_params_t *params, mg_plan_betas_t *betas) {
+  *betas = (mg_plan_betas_t){{NULL}, {NULL}, {1.0, 1.0, 1.0}};
+  if (!params->face_beta[0]) return MG_OK;
+  const int64_t n[3] = {params->cells[0], params->cells[1], params->cells[2]};
+  double *at;
+  MG_TRY(mg_new(&at, 2 * (n[0] + n[1] + n[2]), "mean betas of planes"));
+  for (int d = 0; d < 3; d++) {
+    betas->face[d] = memcpy(at, params->face_beta[d], (size_t)n[d] * sizeof *at);
+    betas->plane[d] = memcpy(at + n[d], params->plane_beta[d], (size_t)n[d] * sizeof *at);
+    at += 2 * n[d];
+  }
+  set_shares(n, betas);
+  return MG_OK;
+}
+
+void mg_plan_betas_free(mg_plan_betas_t *betas) {
+  free(betas->face[0]);
+}
+
+/* An axis of the coarsest level so far. */
+typedef struct {
+  const mg_plan_t *plan;
+  const mg_params_t *params;
+  int d;
+  double *face, *plane, share; /* mg_plan_betas_t */
+} axis_t;
+
+static axis_t axis_of(const mg_plan_t *plan, const mg_params_t *params,
+                      const mg_plan_betas_t *betas, int d) {
+  return (axis_t){plan, params, d, betas->face[d], betas->plane[d], betas->share[d]};
+}
+
+static int32_t cells_of(const axis_t *a) {
+  return a->plan->level[a->plan->n_levels - 1].layout.n[a->d];
+}
+
+static double width_of(const axis_t *a, int32_t cell) {
+  return mg_plan_width(a->plan->level, a->params, a->plan->n_levels - 1, a->d, cell);
+}
+
+static bool has_equal_pairs(const axis_t *a) {
+  return !a->params->face[a->d] && !a->face;
+}
+
+/* Mean width of cells 2m and 2m + 1, as that of cells with the same beta everywhere: their coupling
+ * is beta / width^2, where beta is that between them by the mean of the planes. On an axis of equal
+ * cells all pairs count as whole ones. */
+static double pair_width(const axis_t *a, int32_t m) {
+  const double width = a->params->face[a->d] ? 0.5 * (width_of(a, 2 * m) + width_of(a, 2 * m + 1))
+                                             : a->plan->level[a->plan->n_levels - 1].h[a->d];
+  if (!a->face) return width;
+  const double share = 2.0 * a->face[2 * m + 1] / (a->plane[2 * m] + a->plane[2 * m + 1]);
+  const bool usual = share < ordinary * a->share && ordinary * share > a->share;
+  return width / sqrt(usual ? a->share : share);
 }
 
 /* The least width of pairs first <= m < end; 0 if there are none. */
-static double narrowest_pair(const mg_plan_t *plan, const mg_params_t *params, int l, int d,
-                             int32_t first, int32_t end) {
+static double narrowest_pair(const axis_t *a, int32_t first, int32_t end) {
   double narrowest = 0.0;
-  if (!params->face[d] && end > first) return plan->level[l].h[d];
+  if (has_equal_pairs(a) && end > first) return pair_width(a, first);
   for (int32_t m = first; m < end; m++) {
-    const double width = pair_width(plan, params, l, d, m);
+    const double width = pair_width(a, m);
     narrowest = m == first || width < narrowest ? width : narrowest;
   }
   return narrowest;
@@ -54,21 +123,22 @@ typedef struct {
   int32_t first, end;
 } run_t;
 
-/* Cells of level l outside pairs narrower than `limit`. Such pairs form runs. Runs at the ends of
- * the axis count, and one between them: that with the narrowest pair.
+/* Cells outside pairs narrower than `limit`. Such pairs form runs. Runs at the ends of the axis
+ * count, and one between them: that with the narrowest pair.
  */
-static mg_singles_t wide_cells(const mg_plan_t *plan, const mg_params_t *params, int l, int d,
-                               double limit) {
-  const int32_t n = plan->level[l].layout.n[d], pairs = n / 2;
+static mg_singles_t wide_cells(const axis_t *a, double limit) {
+  const int32_t n = cells_of(a), pairs = n / 2;
+  const mg_singles_t none = {{0}, {0}};
   run_t low = {0, 0}, middle = {pairs, pairs}, high = {pairs, pairs};
   double narrowest = limit;
-  if (!params->face[d] && n > 1 && plan->level[l].h[d] < limit) return (mg_singles_t){{0}, {0}};
-  for (int32_t m = 0; params->face[d] && m < pairs; m++) {
+  if (has_equal_pairs(a))
+    return pairs > 0 && pair_width(a, 0) < limit ? none : (mg_singles_t){{0, n}, {n, n}};
+  for (int32_t m = 0; m < pairs; m++) {
     run_t run = {m, m};
-    while (run.end < pairs && pair_width(plan, params, l, d, run.end) < limit)
+    while (run.end < pairs && pair_width(a, run.end) < limit)
       run.end++;
     if (run.end == m) continue;
-    const double width = narrowest_pair(plan, params, l, d, run.first, run.end);
+    const double width = narrowest_pair(a, run.first, run.end);
     if (run.first == 0) {
       low = run;
     } else if (run.end == pairs) {
@@ -79,27 +149,64 @@ static mg_singles_t wide_cells(const mg_plan_t *plan, const mg_params_t *params,
     }
     m = run.end;
   }
-  if (low.end == pairs && pairs > 0) return (mg_singles_t){{0}, {0}};
+  if (low.end == pairs && pairs > 0) return none;
   const int32_t top = high.first < pairs ? 2 * high.first : n;
   if (middle.first == pairs) return (mg_singles_t){{2 * low.end, top}, {top, top}};
   return (mg_singles_t){{2 * low.end, 2 * middle.end}, {2 * middle.first, top}};
 }
 
-bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params) {
+/* Half of the way between the children of a coarse cell, and the resistance on it; 0 if it has one
+ * child. */
+typedef struct {
+  double way, resistance;
+} inside_t;
+
+static inside_t inside_of(const axis_t *a, int32_t first, int32_t end) {
+  if (end - first < 2) return (inside_t){0.0, 0.0};
+  const double way = 0.25 * (width_of(a, first) + width_of(a, first + 1));
+  return (inside_t){way, way / a->face[first + 1]};
+}
+
+/* Mean betas of the next level: of faces by resistances in line, as mg_beta_in_line, of planes by
+ * widths. Those of face 0 are not used. */
+static void coarsen_betas(const axis_t *a, const mg_singles_t *single) {
+  const int32_t n = cells_of(a);
+  inside_t before = {0.0, 0.0};
+  for (int32_t coarse = 0, first = 0; a->face && first < n; coarse++) {
+    const int32_t next = mg_first_child(single, coarse + 1), end = next < n ? next : n;
+    const inside_t inside = inside_of(a, first, end);
+    const double at = first > 0 ? 0.5 * (width_of(a, first - 1) + width_of(a, first)) : 1.0;
+    const double w0 = width_of(a, first), w1 = end - first > 1 ? width_of(a, first + 1) : 0.0;
+    a->face[coarse] = (before.way + at + inside.way) /
+                      (before.resistance + at / a->face[first] + inside.resistance);
+    a->plane[coarse] = (w0 * a->plane[first] + w1 * a->plane[end - 1]) / (w0 + w1);
+    before = inside;
+    first = end;
+  }
+}
+
+bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params, mg_plan_betas_t *betas) {
   const int l = plan->n_levels - 1;
   mg_layout_t *layout = &plan->level[l].layout;
   /* Very uneven grids would need more levels than there may be. */
   const double ratio = l < MG_MAX_LEVELS / 3 ? sqrt(2.0) : 2.0;
   double narrowest = 0.0;
   bool fits = true;
+  int axes = 0; /* with more than one cell */
   for (int d = 0; d < 3; d++) {
-    const double width = narrowest_pair(plan, params, l, d, 0, layout->n[d] / 2);
+    const axis_t axis = axis_of(plan, params, betas, d);
+    const double width = narrowest_pair(&axis, 0, layout->n[d] / 2);
     if (width > 0.0 && (narrowest == 0.0 || width < narrowest)) narrowest = width;
+    axes += layout->n[d] > 1;
   }
+  /* Along the last axis, no other coupling is stronger. */
+  const double limit = axes > 1 ? ratio * narrowest : INFINITY;
   for (int d = 0; d < 3; d++) {
-    layout->single[d] = wide_cells(plan, params, l, d, ratio * narrowest);
+    const axis_t axis = axis_of(plan, params, betas, d);
+    layout->single[d] = wide_cells(&axis, limit);
+    coarsen_betas(&axis, &layout->single[d]);
     const int32_t n = mg_layout_coarse_n(layout, d);
     fits = fits && (n == layout->n[d] || n >= params->coarsest);
   }
-  return narrowest > 0.0 && fits && mg_layout_n_cells(layout) > FEWEST_CELLS;
+  return narrowest > 0.0 && fits && mg_layout_n_cells(layout) > MG_FEWEST_CELLS;
 }

@@ -11,6 +11,7 @@
 #include "solver/coarse_cycle.h"
 #include "solver/conditions.h"
 #include "solver/cycle.h"
+#include "solver/method.h"
 #include "solver/reference.h"
 #include "wings.h"
 #include <math.h>
@@ -255,14 +256,23 @@ static mg_status_t set_walls_again(mg_hierarchy_t *h) {
   return mg_wall_betas_restore(h);
 }
 
+/* f, alpha and beta of the finest level, without factors. */
+static mg_status_t load_fields(mg_hierarchy_t *h, const mg_problem_source_t *source) {
+  mg_level_t *level = &h->level[0];
+  if (!(source && source->sets_coefficients)) MG_TRY(set_finest(&h->params, level));
+  if (h->params.alpha_varies)
+    MG_TRY(mg_fill(level, MG_ALPHA, mg_params_has_cells(&h->params) ? level->store.view.a : 1.0));
+  return source ? source->load(source->data, h) : MG_OK;
+}
+
 /* f, alpha and beta of the finest level, as they are stored. */
 static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *source) {
   mg_level_t *level = &h->level[0];
   const bool rhs_follows = source && source->sets_coefficients;
-  if (!rhs_follows) MG_TRY(set_finest(&h->params, level));
-  if (h->params.alpha_varies)
-    MG_TRY(mg_fill(level, MG_ALPHA, mg_params_has_cells(&h->params) ? level->store.view.a : 1.0));
-  if (source) MG_TRY(source->load(source->data, h));
+  bool replaced = false;
+  MG_TRY(load_fields(h, source));
+  if (source) MG_TRY(mg_method_choose(h, &replaced));
+  if (replaced) MG_TRY(load_fields(h, source));
   MG_TRY(set_walls_first(h, source));
   for (int d = 0; d < 3; d++)
     MG_TRY(mg_metric_apply(h, 0, MG_BETA_I + d));

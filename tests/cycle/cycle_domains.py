@@ -633,6 +633,56 @@ def run_symmetric(program: str) -> int:
     return failures
 
 
+# --- betas that differ between directions ---------------------------------------------------------
+
+# Cells, closed but for one side, widths, and betas normal to i, j, k; the last case in layers
+# across k. The same couplings by widths alone take as many cycles.
+MOST_CYCLES = 16
+DIRECTIONS = (
+    ((24, 20, 16), (1, 1, 1), (1, 1, 0.1)),
+    ((24, 20, 16), (1, 1, 1), (1, 1e-3, 1)),
+    ((17, 20, 19), (1, 1, 1), (1e-4, 1, 1)),
+    ((24, 20, 16), (1, 1, 1), (1, 1, 1e-6)),
+    ((16, 16, 12), (1, 1, 10), (1, 1, 100)),
+    ((9, 16, 24), (1, 1, 1), (1, 1e-2, 1e-4)),
+    ((16, 15, 24), (1, 1, 1), None),
+)
+
+
+def write_directions(numbers: np.random.Generator, n: tuple, widths: tuple, betas: tuple) -> None:
+    shape = tuple(n[::-1])
+    layers = 10.0 ** (4 * (np.arange(n[2]) // 3 % 2)).reshape(-1, 1, 1)
+    with h5py.File(COEFFICIENTS, "w") as file:
+        for name, beta in zip("ijk", betas or (1, 1, 1)):
+            varies = layers if betas is None else numbers.uniform(0.9, 1.1, shape)
+            file[f"VTKHDF/CellData/beta_{name}"] = beta * varies * np.ones(shape)
+        for axis, count, width in zip("xyz", n, widths):
+            file[f"grid/{axis}"] = width * np.arange(count + 1.0)
+
+
+def run_directions(program: str) -> int:
+    failures, most = 0, 0
+    for case, (n, widths, betas) in enumerate(DIRECTIONS):
+        numbers = np.random.default_rng(case)
+        words = ["neumann"] * 6
+        words[case % 6] = "dirichlet"
+        write_directions(numbers, n, widths, betas)
+        rhs = write_rhs(FILE, numbers.uniform(0.0, 1.0, n[::-1]))
+        args = ["--operator=7pt", f"--boundary={','.join(words)}"]
+        args += [f"--coefficients={COEFFICIENTS}", rhs]
+        try:
+            domain = run(program, args, SOLVE)
+            compare(domain)
+            if domain.cycles > MOST_CYCLES:
+                raise Failure(f"{domain.cycles} cycles")
+            most = max(most, domain.cycles)
+        except Failure as failure:
+            failures += report(args, failure)
+        pathlib.Path("case.txt").write_text(" ".join(args))
+    print(f"{len(DIRECTIONS)} cases of betas by direction, {failures} failures; {most} cycles")
+    return failures
+
+
 # --- does the comparison notice a change? ---------------------------------------------------------
 
 
@@ -677,6 +727,8 @@ def main() -> int:
         return run_random(program, case_of_files, int(rest[0]), int(rest[1])) > 0
     if what == "permuted":
         return run_permuted(program, int(rest[0]), int(rest[1])) > 0
+    if what == "directions":
+        return run_directions(program) > 0
     if what == "symmetric":
         return run_symmetric(program) > 0
     return (run_changed(program) if what == "changed" else run_case(program, rest)) > 0

@@ -29,7 +29,9 @@ digits() {
   ok "$1" $(cat case.txt) --rtol=1e-10 --max-cycles=200 --verify-only --device="$2"
   sed -n '/^FOM/!s/.*cycle/cycle/p' "$dir/out"
 }
-if have_mpi; then
+same_digits() {
+  local how want got
+  have_mpi || return 0
   want=$(digits 1 cpu)
   for how in '1 guard' '2 cpu' '3 guard' '4 cpu'; do
     checks=$((checks + 1))
@@ -37,7 +39,10 @@ if have_mpi; then
     got=$(digits $how)
     test "$got" = "$want" || complain "$(cat case.txt) on $how: $got, not $want"
   done
-fi
+}
+same_digits
+check cycle_domains directions
+same_digits
 check cycle_domains permuted "$((${CASES:-45} / 5))" "${SEED:-37}"
 OMP_NUM_THREADS=1 check cycle_domains symmetric
 check cycle_domains changed

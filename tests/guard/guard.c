@@ -53,6 +53,10 @@ static mg_status_t set_wall(const mg_view_t *v, int d, int side, const mg_side_t
                             double width, mg_vector_t values) {
   GUARDED(v, mg_cpu_set_wall(&opened, d, side, condition, width, values));
 }
+static mg_status_t sum_planes(const mg_view_t *v, double scale, int64_t *sum) {
+  GUARDED(v, mg_cpu_sum_planes(&opened, scale, sum));
+}
+
 static mg_status_t multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors) {
   GUARDED(v, mg_cpu_multiply_axes(&opened, vec, factors));
 }
@@ -285,6 +289,7 @@ const mg_backend_t mg_backend_guard = {
     .prepare_factors = mg_cpu_prepare_factors,
     .release_factors = mg_cpu_release_factors,
     .multiply_axes = multiply_axes,
+    .sum_planes = sum_planes,
     .restrict_faces = restrict_faces,
     .extend_faces = extend_faces,
     .set_diagonal = set_diagonal,

@@ -1,13 +1,14 @@
 /* op_input: fields read by --coefficients and --rhs. Random alpha, beta and f, on cells and
  * faces, in double and float, arrive in every cell and on every face. This includes the closing
  * faces of patches and walls, on every backend and boundary and for every division into boxes.
- * Betas given on cells become harmonic means. */
+ * Betas given on cells become harmonic means. Sums of betas over planes are exact. */
 #include "io/checksum.h"
 #include "io/hdf5/h5.h"
 #include "tests/lib/fixture.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { N = 32 };
@@ -138,6 +139,24 @@ static void check_faces(const problem_t *p, const mg_level_t *level, int q, int 
   CHECK(worst <= tolerance);
 }
 
+/* Sums of the betas of faces, those on walls left out. */
+static void check_planes(const problem_t *p, const mg_level_t *level, bool periodic) {
+  enum { SUMS = 3 * 3 * N };
+  const double scale = 1024.0;
+  int64_t got[SUMS] = {0};
+  double all[SUMS], want[SUMS] = {0.0};
+  MUST(level->comm ? level->backend->sum_planes(&level->store.view, scale, got) : MG_OK);
+  for (int s = 0; s < SUMS; s++)
+    all[s] = (double)got[s];
+  MUST(mg_comm_sum(mg_comm_world(), all, SUMS));
+  const int end[3] = {N, N, N};
+  EACH_CELL(c, end)
+  for (int d = 0; d < 3; d++)
+    for (int a = 0; a < 3 && (periodic || c[d] > 0); a++)
+      want[3 * (N * a + c[a]) + d] += floor(scale * wanted(p, c, d, periodic));
+  CHECK(memcmp(all, want, sizeof all) == 0);
+}
+
 static void check_cells(const mg_level_t *level, int vec, const double *want, double tolerance) {
   const double *x = field_get(level, vec);
   double worst = 0.0;
@@ -164,6 +183,7 @@ static void test_backend(const fixture_backend_t *backend, const problem_t *p, b
   for (int q = 0; q < level->store.view.n_patches; q++)
     for (int d = 0; d < 3; d++)
       check_faces(p, level, q, d);
+  if (p->faces) check_planes(p, level, periodic);
   check_cells(level, MG_ALPHA, p->alpha, 0.0);
   check_cells(level, MG_F, p->f, 0.0);
   const uint64_t got = betas_hash(level);

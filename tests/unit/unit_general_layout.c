@@ -193,13 +193,15 @@ static double *random_faces(int32_t n, int turns) {
 }
 
 /* Every level merges some of its narrowest pairs and nothing that is sqrt(2) times as wide, or
- * twice on the later levels. Any grid goes down to 8 cells. */
+ * twice on the later levels; all pairs of the last axis. Any grid goes down to 8 cells. */
 static void check_stretched(const mg_params_t *p, const mg_plan_t *plan) {
   for (int l = 0; l + 1 < plan->n_levels; l++) {
     const mg_layout_t *fine = &plan->level[l].layout;
     double narrowest = INFINITY, merged = INFINITY, widest = 0.0;
+    int axes = 0;
     for (int d = 0; d < 3; d++) {
       double length = 0.0;
+      axes += fine->n[d] > 1;
       for (int32_t c = 0; c < fine->n[d]; c++)
         length += mg_plan_width(plan->level, p, l, d, c);
       CHECK(fabs(length - p->length[d]) <= 1e-12 * length);
@@ -216,7 +218,9 @@ static void check_stretched(const mg_params_t *p, const mg_plan_t *plan) {
       }
     }
     CHECK(merged == narrowest);
-    CHECK(widest < (l < MG_MAX_LEVELS / 3 ? sqrt(2.0) : 2.0) * narrowest);
+    if (axes > 1) CHECK(widest < (l < MG_MAX_LEVELS / 3 ? sqrt(2.0) : 2.0) * narrowest);
+    if (axes == 1)
+      CHECK_INT(mg_layout_n_cells(&plan->level[l + 1].layout), (mg_layout_n_cells(fine) + 1) / 2);
     check_parts(&plan->level[l + 1].layout);
   }
   CHECK(mg_layout_n_cells(&plan->level[plan->n_levels - 1].layout) <= 8);
@@ -247,7 +251,44 @@ static void test_stretched(void) {
   }
 }
 
+static double *repeat(double value, int32_t n) {
+  double *x = malloc((size_t)n * sizeof *x);
+  for (int32_t i = 0; x && i < n; i++)
+    x[i] = value;
+  return x;
+}
+
+/* Betas that differ between directions count as widths: couplings are beta / width^2. */
+static void test_betas(void) {
+  static mg_plan_t by_betas, by_widths;
+  char message[1024];
+  for (int c = 0; c < 100; c++) {
+    int32_t n[3];
+    double one[3] = {1.0, 1.0, 1.0}, length[3], *face[3], *plane[3];
+    for (int d = 0; d < 3; d++) {
+      n[d] = (int32_t)random_int(&numbers, 1, 40);
+      one[d] = n[d];
+    }
+    mg_params_t p = params_of(n, one);
+    for (int d = 0; d < 3; d++) {
+      const double beta = exp2((double)random_int(&numbers, 0, 40) - 20.0 + 0.3 * d);
+      length[d] = n[d] / sqrt(beta);
+      p.face_beta[d] = face[d] = repeat(beta, n[d]);
+      p.plane_beta[d] = plane[d] = repeat(1.0, n[d]);
+    }
+    const mg_params_t wide = params_of(n, length);
+    CHECK_INT(mg_plan_build(&p, 1, &by_betas, message, (int)sizeof message), MG_OK);
+    CHECK_INT(mg_plan_build(&wide, 1, &by_widths, message, (int)sizeof message), MG_OK);
+    CHECK_INT(by_betas.n_levels, by_widths.n_levels);
+    for (int l = 0; l < by_betas.n_levels; l++)
+      CHECK(memcmp(by_betas.level[l].layout.n, by_widths.level[l].layout.n, sizeof n) == 0);
+    for (int d = 0; d < 3; d++)
+      free(face[d]), free(plane[d]);
+  }
+}
+
 int main(void) {
+  test_betas();
   test_pairs();
   test_stretched();
   test_parts();

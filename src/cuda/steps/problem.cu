@@ -199,3 +199,58 @@ mg_status_t mg_cuda_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_
   }
   return MG_OK;
 }
+
+/** Threads are cells of 8 rows and walk up `planes` planes: a thread sums its column's faces normal
+ *  to d, a warp the cells of its row. `sum` is that of patch cell (0, 0, 0). */
+static __global__ void __launch_bounds__(256)
+    sum_planes(mg_patch_t p, int d, int planes, double scale, unsigned long long *of_i,
+               unsigned long long *of_j, unsigned long long *of_k) {
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x),
+            j = (int)(blockIdx.y * blockDim.y + threadIdx.y), first = (int)blockIdx.z * planes,
+            end = min(first + planes, p.n[2]);
+  const bool in_row = i < p.n[0] && j < p.n[1] && !(d == 0 && i == 0 && p.wall[0][0]) &&
+                      !(d == 1 && j == 0 && p.wall[1][0]);
+  unsigned long long column = 0;
+  for (int k = first; k < end; k++) {
+    const bool counts = in_row && !(d == 2 && k == 0 && p.wall[2][0]);
+    unsigned long long term =
+        counts ? (unsigned long long)(scale * (double)*mg_cell(&p, MG_BETA_I + d, i, j, k)) : 0;
+    column += term;
+    for (int lane = 16; lane > 0; lane /= 2)
+      term += __shfl_down_sync(0xffffffffu, term, lane);
+    if (threadIdx.x == 0 && term) atomicAdd(&of_k[3 * k], term);
+  }
+  if (column) atomicAdd(&of_i[3 * i], column);
+  for (int lane = 16; lane > 0; lane /= 2)
+    column += __shfl_down_sync(0xffffffffu, column, lane);
+  if (threadIdx.x == 0 && column) atomicAdd(&of_j[3 * j], column);
+}
+
+static mg_status_t sum_all_planes(const mg_view_t *v, double scale, unsigned long long *sum) {
+  const int planes = 32;
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t &p = v->patch[q];
+    const dim3 grid = mg_cuda_grid(p.n[0], p.n[1], (p.n[2] + planes - 1) / planes, block_shape);
+    unsigned long long *const of_i = sum + 3 * (size_t)p.lo[0],
+                              *const of_j = sum + 3 * ((size_t)v->n[0] + p.lo[1]),
+                              *const of_k = sum + 3 * ((size_t)v->n[0] + v->n[1] + p.lo[2]);
+    for (int d = 0; d < 3; d++) {
+      sum_planes<<<grid, block_shape, 0, mg_cuda.stream>>>(p, d, planes, scale, of_i + d, of_j + d,
+                                                           of_k + d);
+      MG_CUDA_LAUNCHED("sum_planes");
+    }
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_sum_planes(const mg_view_t *v, double scale, int64_t *sum) {
+  const size_t bytes = 3 * ((size_t)v->n[0] + v->n[1] + v->n[2]) * sizeof *sum;
+  unsigned long long *device;
+  MG_TRY(mg_cuda_alloc(bytes, MG_SPACE_LEVEL, (void **)&device));
+  mg_status_t status = mg_cuda_upload(device, sum, bytes);
+  if (status == MG_OK) status = sum_all_planes(v, scale, device);
+  if (status == MG_OK) status = mg_cuda_download(sum, device, bytes);
+  if (status == MG_OK) status = mg_cuda_finish();
+  mg_cuda_release(device, bytes, MG_SPACE_LEVEL);
+  return status;
+}

@@ -72,11 +72,13 @@ void mg_report_print_problem(FILE *out, const mg_params_t *params, const mg_inpu
 }
 
 /* Cycles do not know where beta jumps. From this ratio on they take many (docs/own-problem.md). */
-static void print_range(FILE *out, const double beta[2]) {
+static void print_range(FILE *out, const mg_params_t *params, const double beta[2]) {
   const double slow = 1e5;
   if (beta[1] > beta[0])
     fprintf(out, "            (beta from %.3g to %.3g%s)\n", beta[0], beta[1],
-            beta[1] < slow * beta[0] ? "" : "; this may take 100 cycles and more");
+            params->follows_betas      ? "; levels are coarsened where it is strong"
+            : beta[1] < slow * beta[0] ? ""
+                                       : "; this may take 100 cycles and more");
 }
 
 /* The lengths of a domain that is not the unit cube, and widths that differ. */
@@ -108,7 +110,7 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
             r->plan->boxes_asked);
   print_domain(out, p);
   mg_report_print_problem(out, p, r->input);
-  print_range(out, r->input->beta);
+  print_range(out, r->params, r->input->beta);
   fprintf(out, "  smoother  %s, ", mg_smoother_name(p->smoother));
   if (p->smoother == MG_SMOOTHER_CHEBYSHEV)
     fprintf(out, "degree %d, ", p->degree);

@@ -1,0 +1,165 @@
+#include "solver/method.h"
+#include "formulas/walls.h"
+#include "level/ops.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first of the planes across direction d in lists of the planes of all three. */
+static int64_t first_plane(const int32_t n[3], int d) {
+  return d == 0 ? 0 : d == 1 ? n[0] : (int64_t)n[0] + n[1];
+}
+static int64_t n_planes(const int32_t n[3]) {
+  return first_plane(n, 2) + n[2];
+}
+
+/* Sums fit in 2^61 if each term is below 2^61 / cells. */
+static double scale_of(const int32_t n[3], double largest) {
+  const double fewest = fmin(n[0], fmin(n[1], n[2])),
+               cells = (double)n[0] * (double)n[1] * (double)n[2] / fewest;
+  return ldexp(1.0, 60 - ilogb(largest) - ilogb(cells) - 1);
+}
+
+/* The sums of all ranks, whose halves are added as exact doubles. */
+static mg_status_t add_ranks(const int64_t *sum, double *total, int64_t n) {
+  const double half = 2147483648.0;
+  double *part;
+  MG_TRY(mg_comm_agree(mg_new(&part, 2 * n, "sums of planes")));
+  for (int64_t s = 0; s < n; s++) {
+    part[2 * s] = (double)(sum[s] >> 31);
+    part[2 * s + 1] = (double)(sum[s] & 0x7fffffff);
+  }
+  const mg_status_t status = mg_comm_sum(mg_comm_world(), part, (int)(2 * n));
+  for (int64_t s = 0; s < n; s++)
+    total[s] = half * part[2 * s] + part[2 * s + 1];
+  free(part);
+  return status;
+}
+
+/* For each plane of cells the sums of betas normal to i, j, k. Not found if a beta on a closed
+ * wall, which nothing else reads, is not finite. */
+static mg_status_t sum_planes(mg_hierarchy_t *h, double *total, bool *found) {
+  mg_level_t *level = &h->level[0];
+  const int32_t *n = level->plan->layout.n;
+  double largest[3] = {0.0, 0.0, 0.0};
+  int64_t *sum;
+  for (int d = 0; d < 3; d++)
+    MG_TRY(mg_max_norm(level, MG_BETA_I + (mg_vector_t)d, MG_NO_VECTOR, &largest[d]));
+  MG_TRY(mg_comm_max(mg_comm_world(), largest, 3));
+  *found = isfinite(largest[0] + largest[1] + largest[2]);
+  if (!*found) return MG_OK;
+  MG_TRY(mg_comm_agree(mg_new(&sum, 3 * n_planes(n), "sums of planes")));
+  const double scale = scale_of(n, fmax(largest[0], fmax(largest[1], largest[2])));
+  mg_status_t status =
+      level->comm ? level->backend->sum_planes(&level->store.view, scale, sum) : MG_OK;
+  status = mg_comm_agree(status);
+  if (status == MG_OK) status = add_ranks(sum, total, 3 * n_planes(n));
+  free(sum);
+  return status;
+}
+
+/* Mean of the faces normal to d in a plane of cells across a; negative: there are none. Of those in
+ * direction a it is that of the planes of faces on both sides. */
+static double mean_of(const mg_view_t *v, const double *sum, int a, int32_t plane, int d) {
+  const int32_t *n = v->n;
+  const bool periodic = mg_is_periodic(v, d);
+  const double cells = (double)n[0] * (double)n[1] * (double)n[2] / n[a];
+  const double *s = sum + 3 * first_plane(n, a) + d;
+  if (n[d] == 1) return -1.0;
+  if (d != a) return s[3 * plane] / (cells / n[d] * (n[d] - !periodic));
+  const bool has_low = plane > 0 || periodic, has_high = plane + 1 < n[a] || periodic;
+  const double low = has_low ? s[3 * plane] : 0.0,
+               high = has_high ? s[3 * ((plane + 1) % n[a])] : 0.0;
+  return (low + high) / (cells * (has_low + has_high));
+}
+
+/* Returns false if all betas of a plane are too small for a sum. */
+static bool set_means(mg_hierarchy_t *h, const double *sum) {
+  const mg_view_t *v = &h->level[0].store.view;
+  bool usable = true;
+  for (int a = 0; a < 3; a++) {
+    double *face = h->plane_betas + first_plane(v->n, a), *plane = face + n_planes(v->n);
+    h->params.face_beta[a] = face;
+    h->params.plane_beta[a] = plane;
+    for (int32_t m = 0; m < v->n[a]; m++) {
+      double all = 0.0;
+      int directions = 0;
+      for (int d = 0; d < 3; d++) {
+        const double mean = mean_of(v, sum, a, m, d);
+        if (mean < 0.0) continue;
+        all += mean;
+        directions++;
+      }
+      plane[m] = directions > 0 ? all / directions : 1.0;
+      face[m] = sum[3 * (first_plane(v->n, a) + m) + a] * v->n[a] /
+                ((double)v->n[0] * (double)v->n[1] * (double)v->n[2]);
+      face[m] = fmax(face[m], 1e-12 * plane[m]); /* not 0 */
+      usable = usable && plane[m] > 0.0;
+    }
+  }
+  return usable;
+}
+
+/* A grid of any size with the cells of a cube of boxes. */
+static void make_general(const int32_t n[3], mg_params_t *params) {
+  for (int d = 0; d < 3; d++) {
+    params->cells[d] = n[d];
+    params->length[d] = 1.0;
+  }
+  params->alpha_varies = params->alpha_varies || params->equation == MG_EQUATION_HELMHOLTZ;
+}
+
+/* Whether both plans have the same levels, as far as they go: cubes of boxes may go further. */
+static bool same_levels(const mg_plan_t *a, const mg_plan_t *b) {
+  const bool cube = !b->level[0].layout.general;
+  const int n = a->n_levels < b->n_levels ? a->n_levels : b->n_levels;
+  bool same = cube || a->n_levels == b->n_levels;
+  for (int l = 0; same && l < n; l++) {
+    const mg_layout_t *p = &a->level[l].layout, *q = &b->level[l].layout;
+    same = memcmp(p->n, q->n, sizeof p->n) == 0 &&
+           (cube || memcmp(p->single, q->single, sizeof p->single) == 0);
+  }
+  return same;
+}
+
+/* Betas that differ by orders of magnitude from plane to plane may leave too many cells. */
+static bool reaches_few_cells(const mg_plan_t *plan) {
+  return mg_layout_n_cells(&plan->level[plan->n_levels - 1].layout) <= MG_FEWEST_CELLS;
+}
+
+static mg_status_t follow_betas(mg_hierarchy_t *h, mg_plan_t *plan, double *sum, bool *replaced) {
+  char message[1024];
+  bool found;
+  MG_TRY(sum_planes(h, sum, &found));
+  const bool usable = found && set_means(h, sum);
+  if (!usable) memset(h->params.face_beta, 0, sizeof h->params.face_beta);
+  if (!usable) return MG_OK;
+  mg_params_t params = h->params;
+  if (!mg_params_has_cells(&params)) make_general(h->plan.level[0].layout.n, &params);
+  const mg_status_t status =
+      mg_plan_build(&params, h->plan.level[0].layout.world_ranks, plan, message, sizeof message);
+  if (status != MG_OK) return mg_root_error(status, "%s", message);
+  if (same_levels(plan, &h->plan) || !reaches_few_cells(plan)) return MG_OK;
+  *replaced = params.follows_betas = true;
+  return mg_hierarchy_replan(h, &params, plan);
+}
+
+mg_status_t mg_method_choose(mg_hierarchy_t *h, bool *replaced) {
+  const int32_t *n = h->level[0].plan->layout.n;
+  mg_plan_t *plan = NULL;
+  double *sum = NULL;
+  mg_status_t status = MG_OK;
+  *replaced = false;
+  double fixed = h->is_fixed;
+  if (!mg_traits_of(h->params.op)->any_grid) return MG_OK;
+  MG_TRY(mg_comm_max(mg_comm_world(), &fixed, 1));
+  if (fixed > 0.0) return MG_OK;
+  if (!h->plane_betas) status = mg_new(&h->plane_betas, 2 * n_planes(n), "mean betas of planes");
+  if (status == MG_OK) status = mg_new(&plan, 1, "a plan");
+  if (status == MG_OK) status = mg_new(&sum, 3 * n_planes(n), "sums of planes");
+  status = mg_comm_agree(status);
+  if (status == MG_OK) status = follow_betas(h, plan, sum, replaced);
+  free(sum);
+  free(plan);
+  return status;
+}

@@ -1,0 +1,17 @@
+/* What the coefficients of a problem decide. */
+#ifndef MG_METHOD_H
+#define MG_METHOD_H
+
+#include "level/level.h"
+
+/** Choose the pairs of cells on all levels by the betas of level 0, which have no factors yet, if
+ *  the grid may have any size. If others are chosen than before, all levels are replaced
+ *  (mg_hierarchy_replan), so that level 0 must be loaded again.
+ *
+ *  Collective over the world.
+ *  @param[out] replaced  the levels are new
+ *  @return as mg_hierarchy_replan
+ *  @ref docs/algorithm.md, "Grids of any size" */
+MG_MUST_CHECK mg_status_t mg_method_choose(mg_hierarchy_t *h, bool *replaced);
+
+#endif
