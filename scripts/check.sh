@@ -159,14 +159,20 @@ harness() {
 # is for sm_90 and comes from the same sources, so the code of both default architectures is compiled in half the time.
 # Tests and the program for valgrind take half the time to compile with -O1.
 main_build() {
-  local flags
+  local flags reports
   if [[ $* == *--with-cuda-arch=90* ]]; then
     configure_tree "$work/main" --enable-werror "$@"
     flags=$(sed -n 's/^MG_NVCCFLAGS = //p' "$work/main/Makefile")
     make -C "$work/main" -j"$jobs" cuda-float MG_NVCCFLAGS="${flags//_90/_80}" "${nvcc[@]}"
   fi
   configure_tree "$work/main" --enable-werror "$@"
-  make -C "$work/main" -j"$jobs" "${nvcc[@]}"
+  # Keep the compiler's reports for tests/scripts/vectorized.sh, which else compiles the kernels again. Remove old ones:
+  # ccache writes none.
+  # shellcheck disable=SC2016 # make variables
+  if grep -q '^VEC_REPORT_CFLAGS = *-fopt-info' "$work/main/Makefile"; then
+    reports='$(if $(filter src/cpu/%,$@),$(shell rm -f $(@:.o=.vec))-fopt-info-vec-optimized=$(@:.o=.vec))'
+  fi
+  make -C "$work/main" -j"$jobs" CFLAGS="$CFLAGS ${reports-}" "${nvcc[@]}"
   make -C "$work/main" -j"$jobs" CFLAGS=-O1 check TESTS= "${nvcc[@]}"
 }
 
