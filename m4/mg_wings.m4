@@ -38,6 +38,10 @@ for mg_wing in mg_all_wings; do
 @%:@define MG_IF_$mg_name(...)$mg_arguments
 @%:@define MG_WING_$mg_name $mg_value"
 done
+# What only these two wings need, the arrays of applications, has a macro too.
+AS_CASE(["$mg_wings,"], [*", library,"*|*", mixed,"*], [mg_arguments=' __VA_ARGS__'], [mg_arguments=])
+MG_WINGS_LINES="$MG_WINGS_LINES
+@%:@define MG_IF_ARRAYS(...)$mg_arguments"
 mg_wings=`echo "$mg_wings" | sed 's/^, //'`
 mg_absent_wings=`echo "$mg_absent_wings" | sed 's/^, //'`
 MG_WINGS_LINES="$MG_WINGS_LINES

@@ -38,8 +38,9 @@ reserved='
 core_may='
   src/run/benchmark.h                : src/run/energy.h
   src/io/report/report.h             : src/io/dump.h src/io/input.h src/run/placement.h
-  src/run/benchmark.c                : src/run/rounding.h src/solver/graph.h
-  src/solver/problem.c               : src/solver/coarse_cycle.h
+  src/run/benchmark.c                : src/run/rounding.h src/solver/cycle_wings.h
+  src/solver/problem.c src/solver/cycle.c : src/solver/cycle_wings.h
+  src/transport/transport_buffered.c : src/backend/peer.h
 '
 core_lines=19312
 page=$(sed -n '/^## The core/,/^## Wings/p' docs/architecture.md)

@@ -61,7 +61,7 @@ static mg_status_t copy(const transfer_t *t, const int32_t n[3], const side_t *f
                         const side_t *to) {
   const mg_backend_t *backend = t->b->level->backend;
   if (backend->queue.wait && !from->on_device && !to->on_device) backend = &mg_backend_cpu;
-  return backend->arrays.copy(n, &from->at, &to->at);
+  return backend->arrays->copy(n, &from->at, &to->at);
 }
 
 /* Copy between host memory and the device through two stages: while the device copies one, the host

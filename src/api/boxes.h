@@ -2,6 +2,7 @@
 #ifndef MG_BOXES_H
 #define MG_BOXES_H
 
+#include "backend/arrays.h"
 #include "include/hpgmg.h"
 #include "level/level.h"
 

@@ -71,7 +71,7 @@ static mg_status_t find_outside(const hpgmg_solver_t *s, const int32_t n[3], con
   const mg_backend_t *backend =
       mg_boxes_on_device(s->boxes, a) ? s->h->level[0].backend : &mg_backend_cpu;
   const mg_strided_t array = {a->data + offset, {a->stride[0], a->stride[1], a->stride[2]}};
-  return backend->arrays.find_outside(n, &array, range, place, value);
+  return backend->arrays->find_outside(n, &array, range, place, value);
 }
 
 /* The same in a box, of the elements that are read.
@@ -112,7 +112,7 @@ mg_status_t mg_api_check_values(const hpgmg_solver_t *s, int field, const hpgmg_
 /* Memory that this solver cannot access. */
 static mg_status_t check_memory(const hpgmg_solver_t *s, int field, const hpgmg_array_t *a,
                                 mg_arrays_t *found) {
-  const mg_backend_arrays_t *arrays = &s->h->level[0].backend->arrays;
+  const mg_backend_arrays_t *arrays = s->h->level[0].backend->arrays;
   int device, mine = -1;
   const mg_array_memory_t memory = mg_array_memory(a->data, &device);
   if (arrays->select) MG_TRY(arrays->select(&mine));
@@ -156,17 +156,17 @@ static mg_status_t check_arrays(const hpgmg_solver_t *s, int field, const hpgmg_
 
 /* A device works after what the caller has enqueued. */
 static mg_status_t follow(const hpgmg_solver_t *s, mg_arrays_t *found) {
-  const mg_backend_arrays_t *arrays = &s->h->level[0].backend->arrays;
+  const mg_backend_arrays_t *arrays = s->h->level[0].backend->arrays;
   return arrays->follow ? arrays->follow(s->stream, &found->captured) : MG_OK;
 }
 
 /* A capture can end only after all streams that take part have joined. */
 static mg_status_t end_capture(const hpgmg_solver_t *s, const mg_arrays_t *found) {
-  return found->captured ? s->h->level[0].backend->arrays.lead(s->stream) : MG_OK;
+  return found->captured ? s->h->level[0].backend->arrays->lead(s->stream) : MG_OK;
 }
 
 mg_status_t mg_api_refuse_capture(const hpgmg_solver_t *s, const char *why) {
-  MG_TRY(s->h->level[0].backend->arrays.lead(s->stream));
+  MG_TRY(s->h->level[0].backend->arrays->lead(s->stream));
   return mg_error(MG_ERR_USAGE, "the stream is being captured, but %s", why);
 }
 

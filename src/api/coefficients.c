@@ -6,7 +6,7 @@
 #include "formulas/walls.h"
 #include "level/ops.h"
 #include "level/wall_faces.h"
-#include "solver/graph.h"
+#include "solver/cycle_wings.h"
 #include "solver/reference.h"
 #include "wings.h"
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static mg_status_t load_cell_beta(hpgmg_solver_t *s) {
   if (!level->comm) return MG_OK;
   MG_TRY(mg_halo(level, MG_U, false));
   for (int d = 0; d < 3; d++)
-    MG_TRY(level->backend->arrays.average(&level->store.view, d, MG_U, s->params.face[d]));
+    MG_TRY(level->backend->arrays->average(&level->store.view, d, MG_U, s->params.face[d]));
   return mg_fill(level, MG_U, 0.0);
 }
 

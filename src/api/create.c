@@ -6,6 +6,7 @@
 #include "device/memory_check.h"
 #include "device/thread_check.h"
 #include "solver/cycle.h"
+#include "solver/cycle_wings.h"
 #include "wings.h"
 #include <math.h>
 #include <stdlib.h>

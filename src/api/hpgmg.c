@@ -136,7 +136,7 @@ static mg_status_t check_usable(const hpgmg_solver_t *s) {
     return mg_error(MG_ERR_USAGE, s->params.dry_run
                                       ? "this solver has no levels, because of the word --dry-run"
                                       : "this solver has failed before; destroy it");
-  return s->holds_device ? s->h->level[0].backend->arrays.select(&device) : MG_OK;
+  return s->holds_device ? s->h->level[0].backend->arrays->select(&device) : MG_OK;
 }
 
 /* --- creation and destruction --------------------------------------------------------------------
@@ -203,7 +203,7 @@ void hpgmg_destroy(hpgmg_solver_t **solver) {
   lock(&turn);
   const before_t before = enter(s);
   int device;
-  if (s->holds_device && s->h) (void)s->h->level[0].backend->arrays.select(&device);
+  if (s->holds_device && s->h) (void)s->h->level[0].backend->arrays->select(&device);
   mg_api_free_coefficients(s);
   mg_boxes_free(s->boxes);
   if (!s->broken) mg_hierarchy_free(s->h); /* collective: other ranks may be lost */

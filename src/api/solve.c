@@ -168,7 +168,7 @@ static mg_status_t enqueue(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgm
   s->h->captured = false;
   MG_TRY(status);
   MG_TRY(mg_boxes_fetch(s->boxes, MG_U, u));
-  return s->h->level[0].backend->arrays.lead(s->stream);
+  return s->h->level[0].backend->arrays->lead(s->stream);
 }
 
 /* Why a solve must wait for the device; NULL if it need not. */

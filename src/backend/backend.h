@@ -9,7 +9,6 @@
 
 #include "backend/device.h"
 #include "base/sum.h"
-#include "formulas/arrays.h"
 #include "formulas/smoother.h"
 #include "formulas/transfer.h"
 #include "formulas/view.h"
@@ -58,32 +57,8 @@ typedef struct {
 /** Prepared copy list, in a backend-specific form. */
 typedef struct mg_copies mg_copies_t;
 
-enum { MG_MAX_COARSE_CYCLE_LEVELS = 24 };
-
-/** Input of a coarse cycle: the coarsest levels of a hierarchy, coarsest last. The patches of each
- *  level are the coarsened patches of the level before, all on this rank. */
-typedef struct {
-  struct {
-    const mg_view_t *view;
-    const mg_step_t *step; /**< steps of one smooth */
-    int n_steps;
-  } level[MG_MAX_COARSE_CYCLE_LEVELS];
-  int n_levels;
-  const mg_path_t *path;   /**< that the plan has chosen */
-  mg_interpolation_t v, f; /**< interpolation of corrections (v) and of F-cycle solutions (f) */
-  mg_bottom_t bottom;
-  int max_iterations; /**< maximum iterations of the bottom solver */
-  double reduction;   /**< residual reduction (maximum norm) that ends the bottom solver */
-} mg_coarse_cycle_job_t;
-
-/** Prepared coarse cycle, in a backend-specific form. */
-typedef struct mg_coarse_cycle mg_coarse_cycle_t;
-
 /** Factors of cells in each direction, in a backend-specific form. */
 typedef struct mg_factors mg_factors_t;
-
-/** Captured graph: operations to be replayed. */
-typedef struct mg_graph mg_graph_t;
 
 /** For a backend whose entries only enqueue; zero if entries return when they have finished. */
 typedef struct {
@@ -175,24 +150,11 @@ typedef struct {
   mg_status_t (*interpolate_smooth)(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                     const mg_view_t *coarse, mg_vector_t src,
                                     mg_interpolation_t kind);
-} mg_backend_fused_t;
-
-/** Coarse levels as one operation each, where separate operations would be dominated by launches
- *  and by waits for every scalar. */
-typedef struct {
   /** A whole Krylov solve of the coarsest level as in bottom.h, if the plan says so (path.h).
    *  @param[in] reduction  stop at this reduction of the maximum norm of the residual */
   mg_status_t (*bottom)(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int max_iterations,
                         double reduction);
-  /** Cycles over the coarsest levels that the plan names (path.h). The views must outlive the
-   *  result of `cycle_create`; the steps need not. `cycle_run` cycles from level `top` of the job
-   * down and back: MG_CYCLE_F from its right-hand side alone, MG_CYCLE_V from a guess or from zero.
-   */
-  mg_status_t (*cycle_create)(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out);
-  void (*cycle_free)(mg_coarse_cycle_t *coarse_cycle);
-  mg_status_t (*cycle_run)(const mg_coarse_cycle_t *coarse_cycle, int top, mg_cycle_t cycle,
-                           bool zero_guess);
-} mg_backend_coarse_t;
+} mg_backend_fused_t;
 
 /** Profiles. The timers are for a backend with a queue. */
 typedef struct {
@@ -208,83 +170,6 @@ typedef struct {
   void (*range_begin)(const char *name);
   void (*range_end)(void);
 } mg_backend_profile_t;
-
-/** Graph capture: between `begin` and `end`, entries that only enqueue are captured instead of
- *  executed. `launch` executes them, with the same vectors and scalars, any number of times. */
-typedef struct {
-  mg_status_t (*begin)(void);
-  mg_status_t (*end)(mg_graph_t **out);
-  mg_status_t (*launch)(const mg_graph_t *graph);
-  void (*free)(mg_graph_t *graph);
-} mg_backend_graph_t;
-
-/** An interpolated first guess: P src by formula `kind`, from the coarsened patches. */
-typedef struct {
-  const mg_view_t *coarse;
-  mg_vector_t src;
-  mg_interpolation_t kind;
-} mg_guess_t;
-
-/** Between a level of double cells, which the table works on, and the float level of the same
- *  cells, `low` (--precision=mixed). The formulas are in formulas/precision.h. */
-typedef struct {
-  /** low dst = scale src, of the cells and the first layer of ghosts. */
-  mg_status_t (*lower)(const mg_view_t *v, mg_vector_t src, const mg_view_t *low, mg_vector_t dst,
-                       double scale);
-  /** dst = (add ? dst : 0) + scale low src. */
-  mg_status_t (*raise)(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low, mg_vector_t src,
-                       double scale, bool add);
-  /** low dst = scale (f - A x), and max |f - A x| if norm is not NULL. Ghosts of x as for
-   *  `smooth`. */
-  mg_status_t (*residual)(const mg_view_t *v, mg_vector_t x, mg_vector_t f, const mg_view_t *low,
-                          mg_vector_t dst, double scale, double *norm);
-
-  /* Optional: a guess that is interpolated where it is read, instead of stored, by P1 or V2. All
-   * three entries or none. Ghosts of the guess's src as for `interpolate`, outside walls as for
-   * folds_walls. */
-  /** low dst = scale (f - A guess). */
-  mg_status_t (*guess_residual)(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
-                                const mg_view_t *low, mg_vector_t dst, double scale);
-  /** dst = guess + scale low e. Vectors of low other than e may share the memory of dst. */
-  mg_status_t (*guess_correct)(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,
-                               const mg_view_t *low, mg_vector_t e, double scale);
-  /** guess_correct that also computes the residual f - A dst: its maximum norm as smooth_residual
-   *  does, between fused.norm_begin and norm_end; and low r = r_scale (f - A dst), unless r < 0. r
-   *  does not share memory with dst. */
-  mg_status_t (*guess_correct_residual)(const mg_view_t *v, mg_vector_t dst,
-                                        const mg_guess_t *guess, const mg_view_t *low,
-                                        mg_vector_t e, double scale, mg_vector_t f, mg_vector_t r,
-                                        double r_scale);
-} mg_backend_mixed_t;
-
-/** An array of an application: element (i, j, k) is x[i stride[0] + j stride[1] + k stride[2]]. */
-typedef struct {
-  double *x;
-  ptrdiff_t stride[3];
-} mg_strided_t;
-
-/** Arrays of an application in memory that the backend's operations access. */
-typedef struct {
-  /** Copy n[0] n[1] n[2] elements. Either side may be cells of a level. */
-  mg_status_t (*copy)(const int32_t n[3], const mg_strided_t *from, const mg_strided_t *to);
-  /** Find the first element outside of a range, i fastest.
-   *  @param[out] place  its number among all elements; -1: none
-   *  @param[out] value  of this element */
-  mg_status_t (*find_outside)(const int32_t n[3], const mg_strided_t *array,
-                              const mg_range_t *range, int64_t *place, double *value);
-  /** Fill the betas in direction d by mg_face_average, including the faces that close patches.
-   *  @param[in] position  of the level's n[d] + 1 faces; NULL: all widths are equal */
-  mg_status_t (*average)(const mg_view_t *v, int d, mg_vector_t src, const double *position);
-  /** Start later operations after the work that the application has enqueued on a stream.
-   *  @param[out] captured  the stream is being captured in a graph: operations must only enqueue
-   *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_USAGE (another stream is being captured) */
-  mg_status_t (*follow)(void *stream, bool *captured);
-  /** Start later work on the stream after the operations enqueued so far. */
-  mg_status_t (*lead)(void *stream);
-  /** Make the device the current one of the calling thread, and get its number. The last three
-   *  entries, or none for a backend in host memory. */
-  mg_status_t (*select)(int *device);
-} mg_backend_arrays_t;
 
 typedef struct mg_backend {
   const char *name;
@@ -386,18 +271,18 @@ typedef struct mg_backend {
    *  the order of summation. */
   mg_status_t (*dot)(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum);
 
-  /* ---- optional groups, zero in a backend that lacks them ---- */
+  /* ---- optional groups, zero or NULL in a backend that lacks them ---- */
   mg_backend_queue_t queue;
   mg_backend_overlap_t overlap;
   mg_backend_fused_t fused;
-  mg_backend_coarse_t coarse;
-  mg_backend_profile_t profile;
-  mg_backend_graph_t graph;
-  mg_backend_mixed_t mixed;          /**< only in tables for double */
-  mg_backend_arrays_t arrays;        /**< in all tables for double */
-  const mg_backend_peer_t *peer;     /**< only in tables for double */
-  const mg_backend_device_t *device; /**< in all tables of GPUs */
-  const struct mg_backend_p2p *p2p;  /**< backend/p2p.h */
+  const mg_backend_profile_t *profile;
+  const mg_backend_device_t *device;      /**< in all tables of GPUs */
+  const struct mg_backend_coarse *coarse; /**< backend/cycles.h */
+  const struct mg_backend_graph *graph;   /**< backend/cycles.h */
+  const struct mg_backend_mixed *mixed;   /**< backend/mixed.h; only in tables for double */
+  const struct mg_backend_arrays *arrays; /**< backend/arrays.h; in all tables for double */
+  const struct mg_backend_peer *peer;     /**< backend/peer.h; only in tables for double */
+  const struct mg_backend_p2p *p2p;       /**< backend/p2p.h */
 } mg_backend_t;
 
 /** The CPU: OpenMP over planes and rows, SIMD along i. The same for float cells. */

@@ -1,4 +1,5 @@
 /* Arrays of an application in host memory. */
+#include "backend/arrays.h"
 #include "cpu/cpu.h"
 #include <string.h>
 
@@ -6,8 +7,7 @@ static double *row_of(const mg_strided_t *a, int32_t j, int32_t k) {
   return a->x + j * a->stride[1] + k * a->stride[2];
 }
 
-mg_status_t mg_cpu_array_copy(const int32_t n[3], const mg_strided_t *from,
-                              const mg_strided_t *to) {
+static mg_status_t copy(const int32_t n[3], const mg_strided_t *from, const mg_strided_t *to) {
   const bool dense = from->stride[0] == 1 && to->stride[0] == 1;
 #pragma omp parallel for collapse(2) if ((int64_t)n[0] * n[1] * n[2] > 10000)
   for (int32_t k = 0; k < n[2]; k++)
@@ -31,8 +31,8 @@ static int32_t first_outside(int32_t n, const double *x, ptrdiff_t stride, const
   return i;
 }
 
-mg_status_t mg_cpu_array_find_outside(const int32_t n[3], const mg_strided_t *array,
-                                      const mg_range_t *range, int64_t *place, double *value) {
+static mg_status_t find_outside(const int32_t n[3], const mg_strided_t *array,
+                                const mg_range_t *range, int64_t *place, double *value) {
   const int64_t rows = (int64_t)n[1] * n[2];
   int64_t bad = rows;
 #pragma omp parallel for reduction(min : bad) if (rows * n[0] > 10000)
@@ -49,8 +49,7 @@ mg_status_t mg_cpu_array_find_outside(const int32_t n[3], const mg_strided_t *ar
   return MG_OK;
 }
 
-mg_status_t mg_cpu_array_average(const mg_view_t *v, int d, mg_vector_t src,
-                                 const double *position) {
+static mg_status_t average(const mg_view_t *v, int d, mg_vector_t src, const double *position) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
     const int32_t n[3] = {p->n[0] + (d == 0), p->n[1] + (d == 1), p->n[2] + (d == 2)};
@@ -65,3 +64,6 @@ mg_status_t mg_cpu_array_average(const mg_view_t *v, int d, mg_vector_t src,
   }
   return MG_OK;
 }
+
+const mg_backend_arrays_t mg_cpu_arrays = {
+    .copy = copy, .find_outside = find_outside, .average = average};

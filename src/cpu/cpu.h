@@ -3,7 +3,6 @@
 #define MG_CPU_H
 
 #include "backend/backend.h"
-#include "cpu/float_names.h"
 #include "formulas/index.h"
 #include "formulas/walls.h"
 
@@ -178,18 +177,8 @@ mg_status_t mg_cpu_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, 
 mg_status_t mg_cpu_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm);
 mg_status_t mg_cpu_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum);
 #ifndef MG_FLOAT
-mg_status_t mg_cpu_array_copy(const int32_t n[3], const mg_strided_t *from, const mg_strided_t *to);
-mg_status_t mg_cpu_array_find_outside(const int32_t n[3], const mg_strided_t *array,
-                                      const mg_range_t *range, int64_t *place, double *value);
-mg_status_t mg_cpu_array_average(const mg_view_t *v, int d, mg_vector_t src,
-                                 const double *position);
-mg_status_t mg_cpu_lower(const mg_view_t *v, mg_vector_t src, const mg_view_t *low, mg_vector_t dst,
-                         double scale);
-mg_status_t mg_cpu_raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low, mg_vector_t src,
-                         double scale, bool add);
-mg_status_t mg_cpu_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
-                                  const mg_view_t *low, mg_vector_t dst, double scale,
-                                  double *norm);
+extern const struct mg_backend_mixed mg_cpu_mixed;
+extern const struct mg_backend_arrays mg_cpu_arrays;
 #endif
 
 #endif

@@ -1,11 +1,11 @@
 /* Names of the functions and tables that are compiled for float.
  *
- * The files of this folder that touch cells are compiled twice, for double and with MG_FLOAT for
- * float. Their code uses the names on the left. */
+ * The files of this folder that touch cells are compiled twice, for double and for float. Their
+ * code uses the names on the left. The commands that compile for float include this file and define
+ * MG_FLOAT. */
 #ifndef MG_CPU_FLOAT_NAMES_H
 #define MG_CPU_FLOAT_NAMES_H
 
-#ifdef MG_FLOAT
 #define mg_backend_cpu                 mg_backend_cpu_float
 #define mg_cpu_axpby                   mg_cpu_axpby_float
 #define mg_cpu_can_split               mg_cpu_can_split_float
@@ -69,6 +69,5 @@
 #define mg_cpu_wall_line               mg_cpu_wall_line_float
 #define mg_cpu_wall_planes_of_rows     mg_cpu_wall_planes_of_rows_float
 #define mg_cpu_wall_rows               mg_cpu_wall_rows_float
-#endif
 
 #endif

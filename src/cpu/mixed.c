@@ -2,6 +2,7 @@
  *
  * Bytes per cell: lower 12, raise 20 (u read and written, correction read), residual 44 (x, f,
  * three betas read; float residual written). */
+#include "backend/mixed.h"
 #include "base/alloc.h"
 #include "cpu/cpu.h"
 #include "formulas/precision.h"
@@ -35,7 +36,7 @@ static void lower_strip(const mg_view_t *v, int patch, int k, int j0, int j1, vo
                 p->n[0] + 1, job->scale);
 }
 
-mg_status_t mg_cpu_lower(const mg_view_t *v, mg_vector_t src, const mg_view_t *low, mg_vector_t dst,
+static mg_status_t lower(const mg_view_t *v, mg_vector_t src, const mg_view_t *low, mg_vector_t dst,
                          double scale) {
   job_t job = {.low = low, .x = src, .dst = dst, .scale = scale};
   mg_cpu_strips(v, lower_strip, &job);
@@ -61,8 +62,8 @@ static void raise_strip(const mg_view_t *v, int patch, int k, int j0, int j1, vo
   }
 }
 
-mg_status_t mg_cpu_raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low, mg_vector_t src,
-                         double scale, bool add) {
+static mg_status_t raise_low(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low,
+                             mg_vector_t src, double scale, bool add) {
   job_t job = {.low = low, .x = src, .dst = dst, .scale = scale, .add = add};
   mg_cpu_strips(v, raise_strip, &job);
   return MG_OK;
@@ -80,9 +81,8 @@ static void residual_strip(const mg_view_t *v, int patch, int k, int j0, int j1,
   }
 }
 
-mg_status_t mg_cpu_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
-                                  const mg_view_t *low, mg_vector_t dst, double scale,
-                                  double *norm) {
+static mg_status_t residual(const mg_view_t *v, mg_vector_t x, mg_vector_t f, const mg_view_t *low,
+                            mg_vector_t dst, double scale, double *norm) {
   const int threads = mg_cpu_threads(v);
   job_t job = {.low = low, .x = x, .f = f, .dst = dst, .scale = scale};
   job.row_values = mg_cpu_longest_row(v);
@@ -97,3 +97,5 @@ mg_status_t mg_cpu_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t
   free(job.partial);
   return status;
 }
+
+const mg_backend_mixed_t mg_cpu_mixed = {.lower = lower, .raise = raise_low, .residual = residual};

@@ -70,11 +70,6 @@ const mg_backend_t mg_backend_cpu = {
                   .residual_norm = mg_cpu_residual_norm,
               .residual_restrict = mg_cpu_residual_restrict},
 #ifndef MG_FLOAT
-    MG_IF_MIXED(.mixed = {.lower = mg_cpu_lower,
-                          .raise = mg_cpu_raise,
-                          .residual = mg_cpu_residual_lower}, )
-        .arrays = {.copy = mg_cpu_array_copy,
-                   .find_outside = mg_cpu_array_find_outside,
-                   .average = mg_cpu_array_average},
+    MG_IF_MIXED(.mixed = &mg_cpu_mixed, ) MG_IF_ARRAYS(.arrays = &mg_cpu_arrays)
 #endif
 };

@@ -7,21 +7,16 @@
 #ifndef MG_CUDA_H
 #define MG_CUDA_H
 
-#include "config.h"
-#include "cuda/float_names.h"
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
+#include "cuda/simple.h"
 #include <cstdio>
 #include <cstring>
-#include <cuda_runtime.h>
 extern "C" {
-#include "backend/backend.h"
+#include "backend/arrays.h"
+#include "backend/cycles.h"
+#include "backend/mixed.h"
+#include "backend/peer.h"
 #include "base/alloc.h"
 #include "base/log.h"
-#include "formulas/index.h"
-#include "formulas/walls.h"
 }
 
 /** State of the two streams. With MG_CUDA_ONE_STREAM the next launch depends only on the previous
@@ -96,14 +91,6 @@ mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file
  *  @return MG_OK, MG_ERR_DEVICE if the build has no code for the GPU */
 mg_status_t mg_cuda_compiled_arch(int *code);
 
-/** Check a launch for errors. A debug build also synchronizes, so the error names the kernel. */
-mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line);
-#define MG_CUDA_LAUNCHED(kernel) MG_TRY(mg_cuda_launched(kernel, __FILE__, __LINE__))
-
-/** Wait for the stream; fail if a kernel's wait for another rank timed out.
- *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_COMM */
-mg_status_t mg_cuda_finish(void);
-
 /** Enqueue a copy from the host to the device, or back. The host's memory must remain valid until
  *  mg_cuda_finish. */
 mg_status_t mg_cuda_upload(void *to, const void *from, size_t bytes);
@@ -133,35 +120,6 @@ static __host__ __device__ __forceinline__ mg_real2_t mg_make_real2(mg_real_t x,
   return pair;
 }
 
-/** A level's view and one of its patches, passed to kernels by value. */
-struct mg_cuda_patch_t {
-  mg_view_t v; /**< v.patch is NULL: the array of patches is in host memory */
-  mg_patch_t p;
-  int order;     /**< order of the operator's wall formula, except in directions of one cell */
-  bool singular; /**< mg_is_singular(&v) */
-  bool thin;     /**< the order is lower in some directions: 1 */
-  int inward[3]; /**< bits of the step from the first cell of the formula to the second: all, or 0
-                      if the order is 1 */
-};
-
-inline mg_cuda_patch_t mg_cuda_patch(const mg_view_t *v, int q) {
-  const mg_wall_orders_t order = mg_operator_orders(v);
-  mg_cuda_patch_t l = {*v,       v->patch[q], 0, mg_is_singular(v), !mg_orders_are_equal(order),
-                       {0, 0, 0}};
-  l.v.patch = nullptr;
-  for (int d = 0; d < 3; d++) {
-    l.order = order.along[d] > l.order ? order.along[d] : l.order;
-    l.inward[d] = order.along[d] == 1 ? 0 : -1;
-  }
-  return l;
-}
-
-/** Blocks that cover nx x ny x nz threads. */
-inline dim3 mg_cuda_grid(int64_t nx, int64_t ny, int64_t nz, dim3 block) {
-  return dim3((unsigned)((nx + block.x - 1) / block.x), (unsigned)((ny + block.y - 1) / block.y),
-              (unsigned)((nz + block.z - 1) / block.z));
-}
-
 /** Whether several cells per thread still fill the device: 62 blocks of 256 cells per SM. With 132
  *  SMs, a smoother gains 1 to 2 % at 128^3. */
 inline bool mg_is_large(const mg_patch_t &p) {
@@ -173,13 +131,6 @@ inline bool mg_is_large(const mg_cuda_patch_t &l) {
   return !l.thin && mg_is_large(l.p);
 }
 
-/** Define the cell (i, j, k) of this thread; return if it lies outside the n cells. */
-#define MG_CUDA_CELL(i, j, k, n)                                                                   \
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);                                      \
-  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);                                      \
-  const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z);                                      \
-  if (i >= (n)[0] || j >= (n)[1] || k >= (n)[2]) return
-
 /** Offsets of the values that a 7-point stencil reads.
  *
  *  Ghosts outside walls are computed, not read: at a wall the offset is that of the other cell in
@@ -190,30 +141,11 @@ struct mg_places7_t {
   bool wall_low[3], wall_high[3];
 };
 
-/* The entries of the tuned backend's table. mg_cuda_fill_wall_ghosts is in simple.cu. */
-mg_status_t mg_cuda_alloc(size_t bytes, mg_space_t space, void **memory);
-void mg_cuda_release(void *memory, size_t bytes, mg_space_t space);
-mg_status_t mg_cuda_clear(void *memory, size_t bytes);
-mg_status_t mg_cuda_set_mean(const mg_view_t *v, mg_vector_t x, mg_vector_t weight,
-                             mg_vector_t scale, double mean);
 /** x += value scale, with a value on the device; scale < 0: of ones. */
 mg_status_t mg_cuda_add_times(const mg_view_t *v, mg_vector_t x, const double *value,
                               mg_vector_t scale);
-mg_status_t mg_cuda_event_record(void);
-mg_status_t mg_cuda_event_wait(void);
-mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);
-mg_status_t mg_cuda_set_wall(const mg_view_t *v, int d, int side, const mg_side_t *condition,
-                             double width, mg_vector_t values);
-mg_status_t mg_cuda_prepare_factors(const mg_view_t *v, const double *const factor[3],
-                                    mg_factors_t **out);
-void mg_cuda_release_factors(mg_factors_t *factors);
-mg_status_t mg_cuda_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors);
-mg_status_t mg_cuda_sum_planes(const mg_view_t *v, double scale, int64_t *sum);
-mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
-                                   mg_vector_t dst, const mg_face_factor_t *factor);
-mg_status_t mg_cuda_extend_faces(const mg_view_t *v);
-mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
-mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int order);
+
+/* Other entries of the tuned table. */
 mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
 bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host);
 bool mg_cuda_interior_first(const mg_view_t *v, int n);
@@ -228,14 +160,7 @@ mg_status_t mg_cuda_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x,
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);
 mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
                                       const mg_view_t *coarse, mg_vector_t dst);
-mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
-                                   mg_vector_t dst);
-mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
-                                mg_vector_t dst, mg_interpolation_t kind, bool add);
 bool mg_cuda_folds_walls(const mg_view_t *coarse, mg_interpolation_t kind);
-mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out);
-void mg_cuda_release_copies(mg_copies_t *copies);
-mg_status_t mg_cuda_copy(const mg_copies_t *copies, mg_vector_t src, mg_vector_t dst);
 mg_status_t mg_cuda_fill(const mg_view_t *v, mg_vector_t dst, double value);
 mg_status_t mg_cuda_shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value);
 mg_status_t mg_cuda_axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
@@ -243,34 +168,12 @@ mg_status_t mg_cuda_axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_
 mg_status_t mg_cuda_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y);
 mg_status_t mg_cuda_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm);
 mg_status_t mg_cuda_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum);
-mg_status_t mg_cuda_event_timers_create(int n);
-void mg_cuda_event_timers_free(void);
-mg_status_t mg_cuda_event_timer_record(int number);
-mg_status_t mg_cuda_event_timers_elapsed(int first, int last, double *seconds);
-void mg_cuda_range_begin(const char *name);
-void mg_cuda_range_end(void);
 mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess,
                            int max_iterations, double reduction);
-mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out);
-void mg_cuda_coarse_cycle_free(mg_coarse_cycle_t *coarse_cycle);
-mg_status_t mg_cuda_coarse_cycle_run(const mg_coarse_cycle_t *coarse_cycle, int top,
-                                     mg_cycle_t cycle, bool zero_guess);
-mg_status_t mg_cuda_graph_begin(void);
-mg_status_t mg_cuda_graph_end(mg_graph_t **out);
-mg_status_t mg_cuda_graph_launch(const mg_graph_t *graph);
-void mg_cuda_graph_free(mg_graph_t *graph);
-
 mg_status_t mg_cuda_stream_fork(void);
 void mg_cuda_stream_switch(void);
 mg_status_t mg_cuda_stream_join(void);
 #ifndef MG_FLOAT
-mg_status_t mg_cuda_lower(const mg_view_t *v, mg_vector_t src, const mg_view_t *low,
-                          mg_vector_t dst, double scale);
-mg_status_t mg_cuda_raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low,
-                          mg_vector_t src, double scale, bool add);
-mg_status_t mg_cuda_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
-                                   const mg_view_t *low, mg_vector_t dst, double scale,
-                                   double *norm);
 mg_status_t mg_cuda_guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
                                    const mg_view_t *low, mg_vector_t dst, double scale);
 mg_status_t mg_cuda_guess_correct(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,
@@ -279,15 +182,6 @@ mg_status_t mg_cuda_guess_correct_residual(const mg_view_t *v, mg_vector_t dst,
                                            const mg_guess_t *guess, const mg_view_t *low,
                                            mg_vector_t e, double scale, mg_vector_t f,
                                            mg_vector_t r, double r_scale);
-mg_status_t mg_cuda_array_copy(const int32_t n[3], const mg_strided_t *from,
-                               const mg_strided_t *to);
-mg_status_t mg_cuda_array_find_outside(const int32_t n[3], const mg_strided_t *array,
-                                       const mg_range_t *range, int64_t *place, double *value);
-mg_status_t mg_cuda_array_average(const mg_view_t *v, int d, mg_vector_t src,
-                                  const double *position);
-mg_status_t mg_cuda_array_follow(void *stream, bool *captured);
-mg_status_t mg_cuda_array_lead(void *stream);
-mg_status_t mg_cuda_array_select(int *device);
 #endif
 
 /* Parts of these entries, which mg_cuda_smooth and others choose between.
@@ -326,38 +220,10 @@ void mg_float_cuboids_close(void);
 /** Whether the open device supports fused sweeps (fused/sweeps.cu). */
 mg_status_t mg_cuda_has_fused(bool *has);
 
-/* Groups that both CUDA backends have. */
-extern const mg_backend_device_t mg_cuda_device;
-extern const mg_backend_peer_t mg_cuda_peer;
+/* Groups of the table. */
+extern const mg_backend_coarse_t mg_cuda_coarse;
+extern const mg_backend_graph_t mg_cuda_graph;
+extern const mg_backend_mixed_t mg_cuda_mixed;
 extern const mg_backend_nccl_t mg_cuda_nccl;
-extern const mg_backend_p2p mg_cuda_p2p;
-constexpr mg_backend_queue_t mg_cuda_queue = {
-    .wait = mg_cuda_finish,
-    .event_record = mg_cuda_event_record,
-    .event_wait = mg_cuda_event_wait,
-    .set_mean = mg_cuda_set_mean,
-};
-
-#ifndef MG_FLOAT
-constexpr mg_backend_arrays_t mg_cuda_arrays = {
-    .copy = mg_cuda_array_copy,
-    .find_outside = mg_cuda_array_find_outside,
-    .average = mg_cuda_array_average,
-    .follow = mg_cuda_array_follow,
-    .lead = mg_cuda_array_lead,
-    .select = mg_cuda_array_select,
-};
-#endif
-
-constexpr mg_backend_profile_t mg_cuda_profile = {
-    .timers_create = mg_cuda_event_timers_create,
-    .timers_free = mg_cuda_event_timers_free,
-    .timer_record = mg_cuda_event_timer_record,
-    .timers_elapsed = mg_cuda_event_timers_elapsed,
-#ifdef HAVE_NVTX
-    .range_begin = mg_cuda_range_begin,
-    .range_end = mg_cuda_range_end,
-#endif
-};
 
 #endif

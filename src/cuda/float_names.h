@@ -1,13 +1,13 @@
 /* Names of types, functions and tables that are compiled for float.
  *
- * The files of this folder that touch cells are compiled twice, for double and with MG_FLOAT for
- * float. Types that depend on the type of cells have another name then: so have all functions and
- * kernels with such a parameter, because C++ encodes the types of parameters in names. Functions
- * without one are listed here too. */
+ * The files of this folder that touch cells are compiled twice, for double and for float. The
+ * commands that compile for float include this file and define MG_FLOAT. Types that depend on the
+ * type of cells have another name then: so have all functions and kernels with such a parameter,
+ * because C++ encodes the types of parameters in names. Functions without one are listed here too.
+ */
 #ifndef MG_CUDA_FLOAT_NAMES_H
 #define MG_CUDA_FLOAT_NAMES_H
 
-#ifdef MG_FLOAT
 /* types and namespaces */
 #define mg_patch_t            mg_float_patch_t
 #define mg_view_t             mg_float_view_t
@@ -37,7 +37,7 @@
 /* tables */
 #define mg_backend_cuda        mg_backend_cuda_float
 #define mg_backend_cuda_simple mg_backend_cuda_simple_float
+#define mg_cuda_coarse         mg_cuda_coarse_float
 #define mg_cuda_p2p            mg_cuda_p2p_float
-#endif
 
 #endif

@@ -4,26 +4,8 @@
 
 #include "cuda/cuda.h"
 
-/** Clear the exact sum before kernels call mg_sum_add_atomic; mg_cuda_sum_end adds the result to
- *  `sum`. */
-mg_status_t mg_cuda_sum_begin(void);
-mg_status_t mg_cuda_sum_end(mg_sum_t *sum);
 /** Replace the sum on the device by what must be added to n cells, so that their mean is `mean`. */
 void mg_cuda_find_shift(double mean, double n);
-/** Add the sums of bricks of u^3 cells to it (simple.cu). */
-mg_status_t mg_cuda_add_bricks(const mg_patch_t &p, mg_vector_t x, mg_vector_t y, int u);
-
-/* Maxima of non-negative values: their bits compare as integers, and NaN is above all of them. */
-
-/** Clear the maximum before kernels call mg_max_add; mg_cuda_max_end fetches the result. It is NaN
- *  if any value was not finite. */
-mg_status_t mg_cuda_max_begin(void);
-mg_status_t mg_cuda_max_end(double *value);
-
-/** Bits of |value|, which compare as integers. */
-static __device__ __forceinline__ unsigned long long mg_max_bits(double value) {
-  return (unsigned long long)__double_as_longlong(fabs(value));
-}
 
 /** Current value of the maximum, for mg_max_add.
  *
@@ -123,28 +105,6 @@ static __device__ __forceinline__ void mg_max_add(unsigned long long bits, unsig
   __syncthreads();
   if (t >= 32) return;
   mg_max_raise(mg_max_of_warp(mg_max_of<MG_MAX_THREADS / 32>(value + t, 32)), t, known, maximum);
-}
-
-/** sum += term, exactly; safe for concurrent threads: mg_sum_add with atomic additions. */
-static __device__ __forceinline__ void mg_sum_add_atomic(unsigned long long *digit, double term) {
-  const unsigned long long bits = (unsigned long long)__double_as_longlong(term);
-  int exponent = (int)(bits >> 52 & 0x7ff);
-  unsigned long long mantissa = bits & 0xfffffffffffffULL;
-  if (exponent == 0x7ff) {
-    atomicAdd(&digit[MG_SUM_NONFINITE], 1ULL);
-    return;
-  }
-  if (exponent == 0)
-    exponent = 1;
-  else
-    mantissa |= 0x10000000000000ULL;
-  const int low = (exponent - 1) / 32, shift = (exponent - 1) % 32;
-  const unsigned long long bottom = mantissa << shift, top = shift ? mantissa >> (64 - shift) : 0;
-  /* Two's complement: adding the negation modulo 2^64 subtracts. */
-  const bool negative = bits >> 63;
-  const unsigned long long part[3] = {bottom & 0xffffffffULL, bottom >> 32, top};
-  for (int d = 0; d < 3; d++)
-    if (part[d]) atomicAdd(&digit[low + d], negative ? 0ULL - part[d] : part[d]);
 }
 
 /** sum += n terms of every lane of a full warp, exactly; mg_sum_add_all with the same parts. All

@@ -10,7 +10,7 @@
  * Memory, streams, copies and set-up are those of the tuned backend: runtime/device.cu,
  * steps/copy.cu, steps/problem.cu, steps/setup.cu. So are transfers that have no tuned form:
  * steps/restrict.cu, and steps/interpolate.cu between levels of any sizes. */
-#include "cuda/reduction.h"
+#include "cuda/simple.h"
 #include "wings.h"
 
 static const dim3 block_shape(32, 8, 1);
@@ -20,7 +20,7 @@ template <typename... parameters_t, typename... arguments_t>
 static mg_status_t launch(const char *name, const int n[3], void (*kernel)(parameters_t...),
                           const arguments_t &...arguments) {
   const dim3 grid = mg_cuda_grid(n[0], n[1], n[2], block_shape);
-  kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(arguments...);
+  kernel<<<grid, block_shape, 0, mg_cuda_stream()>>>(arguments...);
   MG_CUDA_LAUNCHED(name);
   return MG_OK;
 }
@@ -221,7 +221,7 @@ static mg_status_t max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, do
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++)
     MG_TRY(
-        launch("max_norm", v->patch[q].n, max_norm_kernel, v->patch[q], x, y, mg_cuda.reduction));
+        launch("max_norm", v->patch[q].n, max_norm_kernel, v->patch[q], x, y, mg_cuda_reduction()));
   return mg_cuda_max_end(norm);
 }
 
@@ -247,7 +247,7 @@ static __global__ void dot_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y, in
 
 mg_status_t mg_cuda_add_bricks(const mg_patch_t &p, mg_vector_t x, mg_vector_t y, int u) {
   const int bricks[3] = {p.n[0] / u, p.n[1] / u, p.n[2] / u};
-  return launch("dot", bricks, dot_kernel, p, x, y, u, mg_cuda.reduction);
+  return launch("dot", bricks, dot_kernel, p, x, y, u, mg_cuda_reduction());
 }
 
 static mg_status_t dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum) {
@@ -289,13 +289,10 @@ extern "C" const mg_backend_t mg_backend_cuda_simple = {
     .max_norm = max_norm,
     .dot = dot,
     .queue = mg_cuda_queue,
-    .profile = mg_cuda_profile,
-#ifndef MG_FLOAT
-    MG_IF_MIXED(.mixed = {.lower = mg_cuda_lower,
-                          .raise = mg_cuda_raise,
-                          .residual = mg_cuda_residual_lower}, )
-        .arrays = mg_cuda_arrays,
-    .peer = &mg_cuda_peer,
-#endif
+    .profile = &mg_cuda_profile,
     .device = &mg_cuda_device,
+#ifndef MG_FLOAT
+    MG_IF_MIXED(.mixed = &mg_cuda_simple_mixed, ) MG_IF_ARRAYS(.arrays = &mg_cuda_arrays, ).peer =
+        &mg_cuda_peer,
+#endif
     MG_IF_EXCHANGE(.p2p = &mg_cuda_p2p)};

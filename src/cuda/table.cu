@@ -47,27 +47,16 @@ extern "C" const mg_backend_t mg_backend_cuda = {
                   mg_cuda_max_begin,
               .norm_end = mg_cuda_max_end,
               MG_IF_FUSED(.can_interpolate_smooth = mg_cuda_can_interpolate_smooth,
-                          .interpolate_smooth = mg_cuda_interpolate_smooth)},
-    MG_IF_COARSE(.coarse = {.bottom = mg_cuda_bottom,
-                            .cycle_create = mg_cuda_coarse_cycle_create,
-                            .cycle_free = mg_cuda_coarse_cycle_free,
-                            .cycle_run = mg_cuda_coarse_cycle_run}, )
-        .profile = mg_cuda_profile,
+                          .interpolate_smooth = mg_cuda_interpolate_smooth, )
+                  MG_IF_COARSE(.bottom = mg_cuda_bottom)},
+    .profile = &mg_cuda_profile,
+    .device = &mg_cuda_device,
+    MG_IF_COARSE(.coarse = &mg_cuda_coarse, )
 #ifndef MG_CUDA_DEBUG /* a graph cannot capture the debug build's synchronization */
-    .graph = {.begin = mg_cuda_graph_begin,
-              .end = mg_cuda_graph_end,
-              .launch = mg_cuda_graph_launch,
-              .free = mg_cuda_graph_free},
+        .graph = &mg_cuda_graph,
 #endif
 #ifndef MG_FLOAT
-    MG_IF_MIXED(.mixed = {.lower = mg_cuda_lower,
-                          .raise = mg_cuda_raise,
-                          .residual = mg_cuda_residual_lower,
-                          .guess_residual = mg_cuda_guess_residual,
-                          .guess_correct = mg_cuda_guess_correct,
-                          .guess_correct_residual = mg_cuda_guess_correct_residual}, )
-        .arrays = mg_cuda_arrays,
-    .peer = &mg_cuda_peer,
+    MG_IF_MIXED(.mixed = &mg_cuda_mixed, ) MG_IF_ARRAYS(.arrays = &mg_cuda_arrays, ).peer =
+        &mg_cuda_peer,
 #endif
-    .device = &mg_cuda_device,
     MG_IF_EXCHANGE(.p2p = &mg_cuda_p2p)};

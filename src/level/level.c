@@ -246,8 +246,10 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
 /* Name the operations of all levels for profilers. */
 static void name_ranges(mg_hierarchy_t *h) {
   const mg_backend_profile_t *ranges = NULL;
-  for (int l = 0; l < h->n_levels && !ranges; l++)
-    if (h->level[l].backend->profile.range_begin) ranges = &h->level[l].backend->profile;
+  for (int l = 0; l < h->n_levels && !ranges; l++) {
+    const mg_backend_profile_t *profile = h->level[l].backend->profile;
+    if (profile && profile->range_begin) ranges = profile;
+  }
   for (int l = 0; l < h->n_levels; l++) {
     h->level[l].ranges = ranges;
     for (int t = 0; t < MG_N_TIMES; t++)
@@ -346,21 +348,12 @@ mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan
   return mg_hierarchy_create_on(params, plan, NULL, out);
 }
 
-void mg_hierarchy_free_graphs(mg_hierarchy_t *h) {
-  for (int l = 0; l < h->n_levels; l++)
-    for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
-      if (h->graph[l][kind]) h->level[l].backend->graph.free(h->graph[l][kind]);
-      h->graph[l][kind] = NULL;
-    }
-}
-
 /* Free all that depends on the plan. */
 static void release(mg_hierarchy_t *h) {
   mg_hierarchy_free(h->low);
-  mg_hierarchy_free_graphs(h);
+  MG_IF_COARSE(mg_cycles_free(h);)
   mg_profile_release(h);
   if (h->rhs_factors) h->level[0].backend->release_factors(h->rhs_factors);
-  if (h->coarse_cycle) h->level[h->coarse_cycle_first].backend->coarse.cycle_free(h->coarse_cycle);
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
     if (level->halo != level->halo_box) mg_exchange_free(level->halo);

@@ -124,20 +124,20 @@ typedef struct mg_hierarchy {
   mg_level_t level[MG_MAX_LEVELS];
   struct mg_hierarchy *low; /**< NULL with --precision=double */
   double low_scale;         /**< scale of residuals on float levels: 1 except in run/rounding.c */
-  mg_range_t low_rhs;       /**< of max |f| whose corrections float cells hold (mixed.c) */
+  double low_rhs[2];        /**< range of max |f| whose corrections float cells hold (mixed.c) */
   int residual_level;       /**< MG_F of this float level holds the current residual; -1: of none */
   bool keeps_residual;   /**< further cycles may follow the first one: its residual stays there */
   mg_profile_t *profile; /**< NULL unless profiling; then every operation is timed */
   mg_profile_t *prepared_profile; /**< from mg_profile_prepare; NULL if not prepared */
 
-  mg_coarse_cycle_t *coarse_cycle; /**< runs all levels from coarse_cycle_first on in one call;
-                                      NULL: level by level */
+  struct mg_coarse_cycle *coarse_cycle; /**< runs all levels from coarse_cycle_first on in one
+                                           call; NULL: level by level */
   int coarse_cycle_first;
   bool has_smoothers; /**< levels and coarse cycle have those of the parameters */
 
   /** Captured graphs of whole cycles from a level down (mg_graph_capture). NULL: run each operation
    *  separately. */
-  mg_graph_t *graph[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
+  struct mg_graph *graph[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
   mg_wall_faces_t *wall_faces; /**< saved betas and values of faces on walls, or NULL */
   mg_factors_t *rhs_factors;   /**< of f on level 0 (metric.h), or NULL */
   double *plane_betas;         /**< params.face_beta and plane_beta (solver/method.h), or NULL */
@@ -180,17 +180,15 @@ MG_MUST_CHECK mg_status_t mg_hierarchy_transports(const mg_params_t *params, con
 /** Collective over the world. */
 void mg_hierarchy_free(mg_hierarchy_t *hierarchy);
 
-/** Drop the captured graphs, because values baked into them (such as smoother weights) have
- *  changed. */
-void mg_hierarchy_free_graphs(mg_hierarchy_t *hierarchy);
-
 /** Called by mg_hierarchy_free: release the smoother of a level (smooth.h), faces on walls
- *  (wall_faces.h), and a profile that was prepared but not used (profile.h). */
+ *  (wall_faces.h), a profile that was prepared but not used (profile.h), and graphs and the coarse
+ *  cycle (solver/coarse_cycle.c). */
 void mg_smoother_free(mg_level_t *level);
 void mg_wall_faces_free(mg_wall_faces_t *faces);
 /** Called by mg_hierarchy_replan: the faces stay, but the patches end. NULL: none. */
 void mg_wall_faces_forget_copies(mg_wall_faces_t *faces);
 void mg_profile_release(mg_hierarchy_t *h);
+void mg_cycles_free(mg_hierarchy_t *h);
 
 /** Bytes of a level on this rank: vectors, image, message buffers. */
 int64_t mg_level_bytes(const mg_level_t *level);

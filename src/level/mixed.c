@@ -6,14 +6,14 @@ mg_status_t mg_lower(mg_level_t *level, mg_level_t *low, mg_vector_t src, mg_vec
                      double scale) {
   if (!level->comm) return MG_OK;
   MG_TIMED(level, MG_TIME_VECTOR,
-           level->backend->mixed.lower(VIEW(level), src, VIEW(low), dst, scale));
+           level->backend->mixed->lower(VIEW(level), src, VIEW(low), dst, scale));
   return MG_OK;
 }
 
 mg_status_t mg_raise(mg_level_t *level, mg_level_t *low, double scale, bool add) {
   if (!level->comm) return MG_OK;
   MG_TIMED(level, MG_TIME_VECTOR,
-           level->backend->mixed.raise(VIEW(level), MG_U, VIEW(low), MG_U, scale, add));
+           level->backend->mixed->raise(VIEW(level), MG_U, VIEW(low), MG_U, scale, add));
   return MG_OK;
 }
 
@@ -22,21 +22,21 @@ mg_status_t mg_lower_residual(mg_level_t *level, mg_level_t *low, double scale, 
   if (!level->comm) return MG_OK;
   MG_TRY(mg_halo(level, MG_U, false));
   MG_TIMED(level, MG_TIME_RESIDUAL,
-           level->backend->mixed.residual(VIEW(level), MG_U, MG_F, VIEW(low), MG_F, scale, norm));
+           level->backend->mixed->residual(VIEW(level), MG_U, MG_F, VIEW(low), MG_F, scale, norm));
   return norm ? mg_max_over_ranks(level, norm) : MG_OK;
 }
 
 mg_status_t mg_lower_guess_residual(mg_level_t *level, mg_level_t *low, const mg_guess_t *guess,
                                     double scale) {
   MG_TIMED(level, MG_TIME_RESIDUAL,
-           level->backend->mixed.guess_residual(VIEW(level), guess, MG_F, VIEW(low), MG_F, scale));
+           level->backend->mixed->guess_residual(VIEW(level), guess, MG_F, VIEW(low), MG_F, scale));
   return MG_OK;
 }
 
 mg_status_t mg_correct_guess(mg_level_t *level, mg_level_t *low, const mg_guess_t *guess,
                              double scale) {
   MG_TIMED(level, MG_TIME_INTERPOLATE,
-           level->backend->mixed.guess_correct(VIEW(level), MG_U, guess, VIEW(low), MG_U, scale));
+           level->backend->mixed->guess_correct(VIEW(level), MG_U, guess, VIEW(low), MG_U, scale));
   return MG_OK;
 }
 
@@ -45,7 +45,7 @@ mg_status_t mg_correct_guess_norm(mg_level_t *level, mg_level_t *low, const mg_g
   const mg_vector_t r = residual_scale != 0.0 ? MG_F : MG_NO_VECTOR;
   MG_TRY(level->backend->fused.norm_begin());
   MG_TIMED(level, MG_TIME_RESIDUAL,
-           level->backend->mixed.guess_correct_residual(VIEW(level), MG_U, guess, VIEW(low), MG_U,
-                                                        scale, MG_F, r, residual_scale));
+           level->backend->mixed->guess_correct_residual(VIEW(level), MG_U, guess, VIEW(low), MG_U,
+                                                         scale, MG_F, r, residual_scale));
   return MG_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef MG_LEVEL_MIXED_H
 #define MG_LEVEL_MIXED_H
 
+#include "backend/mixed.h"
 #include "level/ops.h"
 
 /** Between a level of double cells and its float level `low` (mg_hierarchy_t.low):

@@ -22,7 +22,7 @@ static mg_status_t read_timers(mg_profile_t *p) {
   MG_TRY(p->backend->queue.wait());
   for (int s = 0; s < p->n; s++) {
     double seconds;
-    MG_TRY(p->backend->profile.timers_elapsed(2 * s, 2 * s + 1, &seconds));
+    MG_TRY(p->backend->profile->timers_elapsed(2 * s, 2 * s + 1, &seconds));
     p->span[s].timers->seconds[p->span[s].time] += seconds;
   }
   p->n = 0;
@@ -34,7 +34,7 @@ static mg_status_t begin_on_device(mg_profile_t *p, mg_level_t *level, mg_span_t
   if (p->n == MAX_SPANS) MG_TRY(read_timers(p));
   p->span[p->n] = (timed_t){&level->timers, span->time};
   span->timer = 2 * p->n++;
-  return p->backend->profile.timer_record(span->timer);
+  return p->backend->profile->timer_record(span->timer);
 }
 
 mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span) {
@@ -43,7 +43,7 @@ mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span) {
   level->timers.calls[time]++;
   if (level->ranges) level->ranges->range_begin(level->range_name[time]);
   if (nested) return MG_OK;
-  if (level->profile && level->backend->profile.timer_record)
+  if (level->profile && level->backend->profile)
     return begin_on_device(level->profile, level, span);
   span->start = mg_now();
   return MG_OK;
@@ -57,14 +57,14 @@ mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span) {
     level->timers.seconds[span->time] += mg_now() - span->start;
     return MG_OK;
   }
-  return level->backend->profile.timer_record(span->timer + 1);
+  return level->backend->profile->timer_record(span->timer + 1);
 }
 
 /* The backend with event timers; there is at most one. */
 static const mg_backend_t *timing_backend(const mg_hierarchy_t *h) {
   for (; h; h = h->low)
     for (int l = 0; l < h->n_levels; l++)
-      if (h->level[l].backend->profile.timer_record) return h->level[l].backend;
+      if (h->level[l].backend->profile) return h->level[l].backend;
   return NULL;
 }
 
@@ -86,7 +86,7 @@ mg_status_t mg_profile_prepare(mg_hierarchy_t *h) {
   mg_profile_t *p;
   MG_TRY(mg_new(&p, 1, "profiles"));
   p->backend = backend;
-  const mg_status_t status = backend->profile.timers_create(2 * MAX_SPANS);
+  const mg_status_t status = backend->profile->timers_create(2 * MAX_SPANS);
   if (status != MG_OK) {
     free(p);
     return status;
@@ -99,7 +99,7 @@ void mg_profile_release(mg_hierarchy_t *h) {
   mg_profile_t *p = h->prepared_profile;
   if (!p) return;
   h->prepared_profile = NULL;
-  p->backend->profile.timers_free();
+  p->backend->profile->timers_free();
   free(p);
 }
 

@@ -5,7 +5,7 @@
 #include "level/profile.h"
 #include "level/transfer.h"
 #include "run/rounding.h"
-#include "solver/graph.h"
+#include "solver/cycle_wings.h"
 #include "solver/problem.h"
 #include "wings.h"
 #include <limits.h>
@@ -215,7 +215,7 @@ static mg_status_t prepare(mg_hierarchy_t *h, int n_sizes) {
   /* Ranks may block on each other here: NCCL connects two ranks at their first message. */
   for (int s = 0; s < n_sizes; s++)
     MG_IF_COARSE(MG_TRY(mg_comm_agree_or_end(mg_graph_capture(h, s))));
-  if (h->level[0].backend->graph.begin)
+  if (h->level[0].backend->graph)
     mg_verbose("set-up: %.3f s to capture cycle graphs", mg_now() - begin);
   return mg_comm_agree(h->params.levels_breakdown ? mg_profile_prepare(h) : MG_OK);
 }

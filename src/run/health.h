@@ -4,6 +4,7 @@
 #ifndef MG_HEALTH_H
 #define MG_HEALTH_H
 
+#include "backend/peer.h"
 #include "level/level.h"
 
 enum { MG_HEALTH_PROBLEMS = 2, MG_HEALTH_TEXT = 256 };

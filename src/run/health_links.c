@@ -4,6 +4,7 @@
  *
  * A rank without a GPU, or whose GPU has failed, takes part in all exchanges, so that its neighbors
  * need not agree on anything. */
+#include "backend/peer.h"
 #include "base/log.h"
 #include "base/timers.h"
 #include "device/device_select.h"

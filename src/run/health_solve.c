@@ -7,7 +7,7 @@
 #include "run/energy_counter.h"
 #include "run/health.h"
 #include "solver/cycle.h"
-#include "solver/graph.h"
+#include "solver/cycle_wings.h"
 #include "solver/problem.h"
 #include "wings.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "run/trial.h"
 #include "base/log.h"
 #include "solver/cycle.h"
-#include "solver/graph.h"
+#include "solver/cycle_wings.h"
 #include "solver/problem.h"
 #include "wings.h"
 #include <math.h>

@@ -1,7 +1,9 @@
-#include "solver/coarse_cycle.h"
+#include "backend/cycles.h"
+#include "level/profile.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
 #include "solver/bottom.h"
+#include "solver/cycle_wings.h"
 
 static mg_status_t prepare_from(mg_hierarchy_t *h, int first) {
   mg_coarse_cycle_job_t job = {.n_levels = h->n_levels - first,
@@ -18,14 +20,26 @@ static mg_status_t prepare_from(mg_hierarchy_t *h, int first) {
     job.level[l].n_steps = level->n_steps;
   }
   h->coarse_cycle_first = first;
-  return h->level[first].backend->coarse.cycle_create(&job, &h->coarse_cycle);
+  return h->level[first].backend->coarse->create(&job, &h->coarse_cycle);
+}
+
+void mg_cycles_free(mg_hierarchy_t *h) {
+  mg_graphs_free(h);
+  if (h->coarse_cycle) h->level[h->coarse_cycle_first].backend->coarse->free(h->coarse_cycle);
+  h->coarse_cycle = NULL;
 }
 
 mg_status_t mg_coarse_cycle_prepare(mg_hierarchy_t *h) {
-  mg_hierarchy_free_graphs(h);
-  if (h->coarse_cycle) h->level[h->coarse_cycle_first].backend->coarse.cycle_free(h->coarse_cycle);
-  h->coarse_cycle = NULL;
+  mg_cycles_free(h);
   for (int first = 0; first < h->n_levels && !h->coarse_cycle; first++)
     if (h->level[first].plan->cycle && h->level[first].comm) MG_TRY(prepare_from(h, first));
+  return MG_OK;
+}
+
+mg_status_t mg_coarse_cycle_run(mg_hierarchy_t *h, int l, mg_cycle_t cycle, bool zero_guess) {
+  mg_level_t *level = &h->level[l];
+  MG_TIMED(
+      level, MG_TIME_COARSE_CYCLE,
+      level->backend->coarse->run(h->coarse_cycle, l - h->coarse_cycle_first, cycle, zero_guess));
   return MG_OK;
 }

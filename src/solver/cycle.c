@@ -4,6 +4,7 @@
 #include "level/smooth.h"
 #include "level/transfer.h"
 #include "solver/bottom.h"
+#include "solver/cycle_wings.h"
 #include "wings.h"
 #include <math.h>
 
@@ -36,7 +37,7 @@ static mg_leg_t interpolating_leg(const mg_hierarchy_t *h, int l, int lowest, mg
   return (mg_leg_t){start, end, mg_interpolation_of(h->params.op, kind), l + 1 < lowest};
 }
 
-/* The level that ends the descent: the first one of the coarse cycle (coarse_cycle.h) if there is
+/* The level that ends the descent: the first one of the coarse cycle (coarse_cycle.c) if there is
  * one, otherwise the coarsest. */
 static int lowest_level(const mg_hierarchy_t *h, int top, const int *diverged) {
   if (!h->coarse_cycle || diverged) return h->n_levels - 1;
@@ -46,15 +47,11 @@ static int lowest_level(const mg_hierarchy_t *h, int top, const int *diverged) {
 /* Solve on the lowest level: bottom solver, or coarse cycle on it and all coarser levels. */
 static mg_status_t solve_lowest(mg_hierarchy_t *h, int l, mg_cycle_t cycle, bool zero_guess,
                                 int *diverged) {
-  mg_level_t *level = &h->level[l];
-  if (!h->coarse_cycle || diverged) {
-    MG_TRY(mg_bottom_solve(level, h->params.bottom, zero_guess, mg_bottom_reduction(h)));
-    return mg_divergence_check(h, l, MG_U, diverged);
-  }
-  MG_TIMED(level, MG_TIME_COARSE_CYCLE,
-           level->backend->coarse.cycle_run(h->coarse_cycle, l - h->coarse_cycle_first, cycle,
-                                            zero_guess));
-  return MG_OK;
+  MG_IF_COARSE(
+      if (h->coarse_cycle && !diverged) return mg_coarse_cycle_run(h, l, cycle, zero_guess));
+  (void)cycle;
+  MG_TRY(mg_bottom_solve(&h->level[l], h->params.bottom, zero_guess, mg_bottom_reduction(h)));
+  return mg_divergence_check(h, l, MG_U, diverged);
 }
 
 /* `first` is the descent of the top level. with_norm: the last sweep also computes the residual
@@ -123,16 +120,19 @@ mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t k
   return v_cycle(h, top, &first, with_norm, diverged);
 }
 
+/* One cycle, as a captured graph if there is one. */
+static mg_status_t run_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged) {
+  MG_IF_COARSE(if (h->graph[top][kind] && !h->captured && !h->profile && !diverged &&
+                   h->low_scale == 1.0) return mg_graph_launch(h, top, kind));
+  return mg_cycle_by_operations(h, top, kind, diverged);
+}
+
 mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged) {
   mg_level_t *level = &h->level[top];
-  const mg_backend_t *backend = level->backend;
   MG_IF_MIXED(if (h->low && kind == MG_KIND_NEXT && h->residual_level != top)
                   MG_TRY(mg_mixed_residual(h, top, NULL)));
   if (level->ranges) level->ranges->range_begin(kind == MG_KIND_FIRST ? "first cycle" : "cycle");
-  if (h->graph[top][kind] && !h->captured && !h->profile && !diverged && h->low_scale == 1.0)
-    MG_TRY(backend->graph.launch(h->graph[top][kind]));
-  else
-    MG_TRY(mg_cycle_by_operations(h, top, kind, diverged));
+  MG_TRY(run_cycle(h, top, kind, diverged));
   if (level->ranges) level->ranges->range_end();
   h->residual_level = -1;
   return mg_set_mean(level, MG_U, kind == MG_KIND_PRECONDITION ? 0.0 : h->params.mean);

@@ -20,7 +20,7 @@ typedef struct {
 
 /** Run one cycle on the levels from `top` down.
  *
- *  Uses the captured graph of this kind if there is one (graph.h). For a singular problem u gets
+ *  Uses the captured graph of this kind if there is one (graph.c). For a singular problem u gets
  *  mean zero. Collective over the world.
  *  @param[in]     kind      FIRST: from zero, F or V as chosen; NEXT: a V-cycle from MG_U;
  *                           PRECONDITION: a V-cycle from zero
@@ -38,41 +38,6 @@ MG_MUST_CHECK mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_
 /** The cycle operation by operation: without a graph and without removing the mean of u. */
 MG_MUST_CHECK mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                                  int *diverged);
-
-/** mg_cycle_by_operations of a hierarchy in mixed precision (mixed.c).
- *  @pre kind NEXT: mg_mixed_residual has been called since u last changed */
-MG_MUST_CHECK mg_status_t mg_mixed_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
-                                         int *diverged);
-
-/** Check that float cells hold 1 / width^2 of all levels.
- *  @return MG_OK, MG_ERR_USAGE, the same on every rank */
-MG_MUST_CHECK mg_status_t mg_mixed_check_widths(const mg_hierarchy_t *h);
-/** Values of a beta or alpha, without factors, that float cells surely hold.
- *  @return MG_OK, MG_ERR_MEMORY */
-MG_MUST_CHECK mg_status_t mg_mixed_range(const mg_hierarchy_t *h, mg_vector_t vec,
-                                         mg_range_t *range);
-/** Check that float cells hold the coefficients of all levels, unless the library has checked its
- *  arrays, round those of the finest level, and derive the range of max |f|. Collective over the
- *  world.
- *  @return MG_OK, MG_ERR_USAGE, MG_ERR_DEVICE, MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_mixed_lower_coefficients(mg_hierarchy_t *h);
-/** Check max |f|, which all ranks have.
- *  @return MG_OK, MG_ERR_USAGE */
-MG_MUST_CHECK mg_status_t mg_mixed_check_rhs(const mg_hierarchy_t *h, double f_norm);
-
-/** Whether this kind of cycle in mixed precision also computes the norm of its residual, on the
- *  device. The same on all ranks that hold cells of the level; false on others. */
-bool mg_mixed_ends_with_norm(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kind);
-
-/** mg_cycle_residual_norm in mixed precision. If later cycles may follow, the residual becomes the
- *  right-hand side of the next one, as by mg_mixed_residual. */
-MG_MUST_CHECK mg_status_t mg_mixed_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
-                                                 double *norm);
-
-/** Make the residual of level `top` the right-hand side of the next cycle in mixed precision.
- *  Overwrites MG_F of the float level. Collective over the level; other ranks return at once.
- *  @param[out] norm  max |f - A u|, on the level's ranks; NULL: not needed */
-MG_MUST_CHECK mg_status_t mg_mixed_residual(mg_hierarchy_t *h, int top, double *norm);
 
 /** Residual norm, as a multiple of max |f|, above which a solve has diverged. */
 double mg_divergence_limit(const mg_hierarchy_t *h);

@@ -1,5 +1,6 @@
-#include "solver/graph.h"
+#include "backend/cycles.h"
 #include "solver/cycle.h"
+#include "solver/cycle_wings.h"
 
 /* True if an exchange of this level needs the host. */
 static bool level_needs_host(const mg_level_t *level) {
@@ -19,10 +20,10 @@ static bool levels_can_enqueue(const mg_hierarchy_t *h, int top) {
 static bool can_capture(const mg_hierarchy_t *h, int top) {
   const mg_hierarchy_t *cycles = mg_hierarchy_of_cycles(h);
   const mg_level_t *last = &cycles->level[cycles->n_levels - 1];
-  if (!h->level[top].backend->graph.begin) return false;
+  if (!h->level[top].backend->graph) return false;
   if (!levels_can_enqueue(h, top) || !levels_can_enqueue(cycles, top)) return false;
   return cycles->coarse_cycle || !last->comm ||
-         (last->plan->bottom != &mg_path_bottom && last->backend->coarse.bottom);
+         (last->plan->bottom != &mg_path_bottom && last->backend->fused.bottom);
 }
 
 /* True if a solve has cycles of this kind. */
@@ -41,7 +42,7 @@ mg_status_t mg_graph_capture(mg_hierarchy_t *h, int top) {
   if (on_all == 0.0) return MG_OK;
   for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
     if (h->graph[top][kind] || !is_needed(h, (mg_cycle_kind_t)kind)) continue;
-    MG_TRY(backend->graph.begin());
+    MG_TRY(backend->graph->begin());
     /* Not between the last two launches: the last one could not start early. Nothing else in a
      * captured cycle uses the reduction. */
     mg_status_t status = MG_OK;
@@ -49,9 +50,21 @@ mg_status_t mg_graph_capture(mg_hierarchy_t *h, int top) {
     if (h->norm_is_begun) status = backend->fused.norm_begin();
     if (status == MG_OK) status = mg_cycle_by_operations(h, top, (mg_cycle_kind_t)kind, NULL);
     h->norm_is_begun = false;
-    const mg_status_t ended = backend->graph.end(&h->graph[top][kind]);
+    const mg_status_t ended = backend->graph->end(&h->graph[top][kind]);
     MG_TRY(status); /* which may be why the capture failed */
     MG_TRY(ended);
   }
   return MG_OK;
+}
+
+mg_status_t mg_graph_launch(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kind) {
+  return h->level[top].backend->graph->launch(h->graph[top][kind]);
+}
+
+void mg_graphs_free(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++)
+    for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
+      if (h->graph[l][kind]) h->level[l].backend->graph->free(h->graph[l][kind]);
+      h->graph[l][kind] = NULL;
+    }
 }

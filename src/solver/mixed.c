@@ -6,12 +6,14 @@
  * In an F-cycle, u starts as an interpolation from the next coarser level. Where the backend can,
  * it is not stored: the residual and the correction interpolate it again. */
 #include "level/mixed.h"
+#include "backend/arrays.h"
 #include "base/log.h"
 #include "comm/comm.h"
 #include "formulas/walls.h"
 #include "level/metric.h"
 #include "level/transfer.h"
 #include "solver/cycle.h"
+#include "solver/cycle_wings.h"
 #include <math.h>
 
 /* Values between these, and sums of several, are normal floats. Corrections may be as small as
@@ -35,7 +37,7 @@ static mg_status_t check_field(const mg_level_t *level, mg_vector_t vec, const m
     const mg_strided_t array = {p->vec[vec], {1, p->jstride, p->kstride}};
     int64_t place;
     double x;
-    MG_TRY(level->backend->arrays.find_outside(p->n, &array, &limits, &place, &x));
+    MG_TRY(level->backend->arrays->find_outside(p->n, &array, &limits, &place, &x));
     if (place >= 0)
       return refuse(vec == MG_ALPHA ? "alpha" : "beta / width^2", x * scale, range->least,
                     range->most);
@@ -108,8 +110,8 @@ static mg_status_t check_coefficients(mg_hierarchy_t *h) {
     largest = fmax(largest, beta * b_h2);
   }
   MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
-  h->low_rhs = (mg_range_t){smallest / rtol * fmax(1.0, largest / coarser),
-                            most * fmin(1.0, largest / coarser), true};
+  h->low_rhs[0] = smallest / rtol * fmax(1.0, largest / coarser);
+  h->low_rhs[1] = most * fmin(1.0, largest / coarser);
   return MG_OK;
 }
 
@@ -122,9 +124,10 @@ mg_status_t mg_mixed_lower_coefficients(mg_hierarchy_t *h) {
 }
 
 mg_status_t mg_mixed_check_rhs(const mg_hierarchy_t *h, double f_norm) {
-  if (!isfinite(f_norm) || mg_is_in_range(&h->low_rhs, f_norm)) return MG_OK;
+  const mg_range_t range = {h->low_rhs[0], h->low_rhs[1], true};
+  if (!isfinite(f_norm) || mg_is_in_range(&range, f_norm)) return MG_OK;
   if (!mg_comm_is_root()) return MG_ERR_USAGE;
-  return refuse("max|f|", f_norm, h->low_rhs.least, h->low_rhs.most);
+  return refuse("max|f|", f_norm, range.least, range.most);
 }
 
 static mg_status_t lower_residual(mg_hierarchy_t *h, int l, double *norm) {

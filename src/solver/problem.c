@@ -8,9 +8,9 @@
 #include "level/smooth.h"
 #include "level/transfer.h"
 #include "level/wall_faces.h"
-#include "solver/coarse_cycle.h"
 #include "solver/conditions.h"
 #include "solver/cycle.h"
+#include "solver/cycle_wings.h"
 #include "solver/method.h"
 #include "solver/reference.h"
 #include "wings.h"
@@ -224,13 +224,13 @@ static mg_status_t set_coefficients(mg_hierarchy_t *h) {
   return MG_OK;
 }
 
-/* Set the smoothers of the levels `cycles` of h, prepare the coarse cycle, and drop graphs of old
- * ones. New coefficients change only Chebyshev's; all others stay. */
-static mg_status_t set_smoothers(mg_hierarchy_t *h, mg_hierarchy_t *cycles,
-                                 const mg_problem_source_t *source) {
+/* Set the smoothers, prepare the coarse cycle, and drop graphs of old ones. New coefficients change
+ * only Chebyshev's; all others stay. */
+static mg_status_t set_smoothers(mg_hierarchy_t *h, const mg_problem_source_t *source) {
+  mg_hierarchy_t *cycles = h->low ? h->low : h;
   const bool again = source && source->sets_coefficients && cycles->has_smoothers;
   if (again && cycles->params.smoother != MG_SMOOTHER_CHEBYSHEV) return MG_OK;
-  mg_hierarchy_free_graphs(h);
+  MG_IF_COARSE(mg_graphs_free(h);)
   for (int l = 0; l < cycles->n_levels; l++)
     MG_TRY(mg_smoother_set(&cycles->level[l], &cycles->params, cycles->level[l].lambda_max, true));
   cycles->has_smoothers = true;
@@ -294,12 +294,12 @@ static mg_status_t set_levels(mg_hierarchy_t *h, const mg_problem_source_t *sour
   MG_TRY(set_coefficients(h));
   for (int l = 0; l < h->n_levels; l++)
     if (needs_diagonal(h, l)) MG_TRY(set_diagonal(&h->params, &h->level[l]));
-  if (!h->low) return set_smoothers(h, h, source);
+  if (!h->low) return set_smoothers(h, source);
   MG_IF_MIXED(MG_TRY(mg_mixed_lower_coefficients(h)));
   MG_TRY(set_coefficients(h->low));
   for (int l = 0; l < h->low->n_levels; l++)
     MG_TRY(set_diagonal(&h->params, &h->low->level[l]));
-  return set_smoothers(h, h->low, source);
+  return set_smoothers(h, source);
 }
 
 static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source) {

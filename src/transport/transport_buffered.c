@@ -1,5 +1,6 @@
 /* Channels that pack into a buffer of this rank and pass it to MPI in host memory, to MPI in device
  * memory if it accepts that, or to NCCL. */
+#include "backend/peer.h"
 #include "base/alloc.h"
 #include "transport/transport_impl.h"
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* The choice of a transport for each pair of ranks. */
 #ifdef HAVE_CONFIG_H
+#include "backend/peer.h"
 #include "config.h"
 #endif
 #include "base/alloc.h"

@@ -4,6 +4,7 @@
 #define MG_WINDOWS_H
 
 #include "backend/backend.h"
+#include "backend/peer.h"
 #include "device/device_select.h"
 #include <stdbool.h>
 #include <stdint.h>

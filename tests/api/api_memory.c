@@ -2,6 +2,7 @@
  * and failures of the caller's allocator are errors. A dry run gives an upper bound of the bytes.
  */
 #ifdef HAVE_CONFIG_H
+#include "backend/arrays.h"
 #include "config.h"
 #endif
 #include "tests/api/parts.h"
@@ -31,7 +32,7 @@ static void *allocate(void *data, size_t bytes, int gpu) {
     memcpy(shared, &value, sizeof value);
     memory = device;
     const mg_strided_t from = {shared, {0, 0, 0}}, to = {device, {1, 0, 0}};
-    MUST(mg_backend_cuda.arrays.copy(n, &from, &to));
+    MUST(mg_backend_cuda.arrays->copy(n, &from, &to));
     MUST(mg_backend_cuda.queue.wait());
     mg_backend_cuda.release(shared, sizeof value, MG_SPACE_SHARED);
   }

@@ -3,6 +3,7 @@
  * arrays in the memory of the host and of a GPU, several solvers at once, new coefficients and
  * right-hand sides, beta in cells, a guess, a varying alpha, and conditions with values. */
 #ifdef HAVE_CONFIG_H
+#include "backend/arrays.h"
 #include "config.h"
 #endif
 #include "io/boundary_faces_io.h"
@@ -139,12 +140,12 @@ static void check_storage(const fixture_backend_t *b, hpgmg_solver_t *s, const r
   for (int n = 0; n < 2; n++) {
     const mg_strided_t from = {f.array[0].data, {f.array[0].stride[0], f.array[0].stride[1], 1}},
                        to = {own_f[0].data, {1, own_f[0].stride[1], own_f[0].stride[2]}};
-    MUST(backend->arrays.copy(grid, &from, &to));
+    MUST(backend->arrays->copy(grid, &from, &to));
     API(hpgmg_solve(s, own_f, n == 0 ? u.array : own_u, NULL));
     if (n == 1) {
       const mg_strided_t result = {own_u[0].data, {1, own_u[0].stride[1], own_u[0].stride[2]}},
                          back = {u.array[0].data, {u.array[0].stride[0], u.array[0].stride[1], 1}};
-      MUST(backend->arrays.copy(grid, &result, &back));
+      MUST(backend->arrays->copy(grid, &result, &back));
     }
     CHECK_SAME(values_in(&u), values_in(&want), u.values);
   }

@@ -1,4 +1,5 @@
 #include "tests/api/parts.h"
+#include "backend/arrays.h"
 #include "tests/lib/fixture.h"
 #include <stdlib.h>
 #include <string.h>
@@ -57,8 +58,8 @@ static void move(part_t *p, bool to_device) {
   MUST(mg_backend_cuda.alloc((size_t)p->values * sizeof(double), MG_SPACE_SHARED, &memory));
   const mg_strided_t shared = {memory, {1, 0, 0}}, device = {p->device, {1, 0, 0}};
   if (to_device) memcpy(memory, p->memory, (size_t)p->values * sizeof(double));
-  MUST(to_device ? mg_backend_cuda.arrays.copy(n, &shared, &device)
-                 : mg_backend_cuda.arrays.copy(n, &device, &shared));
+  MUST(to_device ? mg_backend_cuda.arrays->copy(n, &shared, &device)
+                 : mg_backend_cuda.arrays->copy(n, &device, &shared));
   MUST(mg_backend_cuda.queue.wait());
   if (!to_device) memcpy(p->memory, memory, (size_t)p->values * sizeof(double));
   mg_backend_cuda.release(memory, (size_t)p->values * sizeof(double), MG_SPACE_SHARED);

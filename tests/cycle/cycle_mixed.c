@@ -13,7 +13,7 @@
 #include "level/ops.h"
 #include "run/rounding.h"
 #include "solver/cycle.h"
-#include "solver/graph.h"
+#include "solver/cycle_wings.h"
 #include "tests/lib/fixture.h"
 
 static const char *case_options;

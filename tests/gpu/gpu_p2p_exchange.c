@@ -3,6 +3,7 @@
  * that never arrives causes an error, not a hang. Every wrong word of a test pattern (group `peer`)
  * is counted. Skips without a device. */
 #ifdef HAVE_CONFIG_H
+#include "backend/peer.h"
 #include "config.h"
 #endif
 #include "base/log.h"

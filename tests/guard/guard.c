@@ -193,16 +193,16 @@ static mg_status_t norm_end(double *norm) {
 #ifndef MG_FLOAT
 static mg_status_t lower(const mg_view_t *v, mg_vector_t src, const mg_view_t *low, mg_vector_t dst,
                          double scale) {
-  GUARDED_BOTH(v, low, mg_cpu_lower(&opened, src, &other_opened, dst, scale));
+  GUARDED_BOTH(v, low, mg_cpu_mixed.lower(&opened, src, &other_opened, dst, scale));
 }
 static mg_status_t raise_low(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low,
                              mg_vector_t src, double scale, bool add) {
-  GUARDED_BOTH(v, low, mg_cpu_raise(&opened, dst, &other_opened, src, scale, add));
+  GUARDED_BOTH(v, low, mg_cpu_mixed.raise(&opened, dst, &other_opened, src, scale, add));
 }
 static mg_status_t residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
                                   const mg_view_t *low, mg_vector_t dst, double scale,
                                   double *norm) {
-  GUARDED_BOTH(v, low, mg_cpu_residual_lower(&opened, x, f, &other_opened, dst, scale, norm));
+  GUARDED_BOTH(v, low, mg_cpu_mixed.residual(&opened, x, f, &other_opened, dst, scale, norm));
 }
 /* The guess's view is open. */
 static mg_status_t guess_residual_of(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
@@ -248,17 +248,17 @@ static mg_status_t array_copy(const int32_t n[3], const mg_strided_t *from,
   mg_strided_t opened_from = *from, opened_to = *to;
   opened_from.x = guard_open(from->x);
   opened_to.x = guard_open(to->x);
-  return mg_cpu_array_copy(n, &opened_from, &opened_to);
+  return mg_cpu_arrays.copy(n, &opened_from, &opened_to);
 }
 static mg_status_t array_find_outside(const int32_t n[3], const mg_strided_t *array,
                                       const mg_range_t *range, int64_t *place, double *value) {
   mg_strided_t opened = *array;
   opened.x = guard_open(array->x);
-  return mg_cpu_array_find_outside(n, &opened, range, place, value);
+  return mg_cpu_arrays.find_outside(n, &opened, range, place, value);
 }
 static mg_status_t array_average(const mg_view_t *v, int d, mg_vector_t src,
                                  const double *position) {
-  GUARDED(v, mg_cpu_array_average(&opened, d, src, position));
+  GUARDED(v, mg_cpu_arrays.average(&opened, d, src, position));
 }
 #endif
 
@@ -278,6 +278,17 @@ static bool sweep_overlaps(const mg_view_t *v, int n, bool host) {
 /* Optional groups are zero, so that a guarded run also exercises their compositions. Exceptions:
  * fused sweeps, which have no composition, their overlap with messages, and guesses that are not
  * stored; this tests their callers without a device. */
+#ifndef MG_FLOAT
+static const mg_backend_mixed_t mixed = {.lower = lower,
+                                         .raise = raise_low,
+                                         .residual = residual_lower,
+                                         .guess_residual = guess_residual,
+                                         .guess_correct = guess_correct,
+                                         .guess_correct_residual = guess_correct_residual};
+static const mg_backend_arrays_t arrays = {
+    .copy = array_copy, .find_outside = array_find_outside, .average = array_average};
+#endif
+
 const mg_backend_t mg_backend_guard = {
     .name = "guard",
     .value_bytes = sizeof(mg_real_t),
@@ -318,13 +329,8 @@ const mg_backend_t mg_backend_guard = {
               .can_interpolate_smooth = guard_can_interpolate,
               .interpolate_smooth = interpolate_smooth},
 #ifndef MG_FLOAT
-    .mixed = {.lower = lower,
-              .raise = raise_low,
-              .residual = residual_lower,
-              .guess_residual = guess_residual,
-              .guess_correct = guess_correct,
-              .guess_correct_residual = guess_correct_residual},
-    .arrays = {.copy = array_copy, .find_outside = array_find_outside, .average = array_average},
+    .mixed = &mixed,
+    .arrays = &arrays,
 #endif
 };
 

@@ -6,6 +6,8 @@
 #ifndef MG_GUARD_H
 #define MG_GUARD_H
 
+#include "backend/arrays.h"
+#include "backend/mixed.h"
 #include "cpu/cpu.h"
 
 #ifdef MG_FLOAT

@@ -19,7 +19,7 @@ mg_status_t guard_guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg
   p.vec[MG_U] = memory + layers * (1 + p.jstride + p.kstride);
   copy.patch = &p;
   mg_status_t status = store_guess(&copy, MG_U, guess);
-  if (status == MG_OK) status = mg_cpu_residual_lower(&copy, MG_U, f, low, dst, scale, NULL);
+  if (status == MG_OK) status = mg_cpu_mixed.residual(&copy, MG_U, f, low, dst, scale, NULL);
   free(memory);
   return status;
 }
@@ -27,5 +27,5 @@ mg_status_t guard_guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg
 mg_status_t guard_guess_correct(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,
                                 const mg_view_t *low, mg_vector_t e, double scale) {
   MG_TRY(store_guess(v, dst, guess));
-  return mg_cpu_raise(v, dst, low, e, scale, true);
+  return mg_cpu_mixed.raise(v, dst, low, e, scale, true);
 }

@@ -20,6 +20,7 @@
  *                128^3
  *
  * tests/mocks/hpgmg-fv-health is linked with --wrap. */
+#include "backend/peer.h"
 #include "base/log.h"
 #include "base/timers.h"
 #include "device/device_select.h"

@@ -1,7 +1,7 @@
 /* The program as on a machine where windows of device memory open but stores into them are lost:
  * here those of rank 1. Each rank appears to be alone on its device, so that auto tries the
  * transport. tests/mocks/hpgmg-fv-lost-stores is linked with --wrap. */
-#include "backend/device.h"
+#include "backend/peer.h"
 #include "comm/comm.h"
 #include "device/device_select.h"
 

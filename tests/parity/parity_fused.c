@@ -5,7 +5,7 @@
 #include "level/smooth.h"
 #include "level/transfer.h"
 #include "solver/bottom.h"
-#include "solver/graph.h"
+#include "solver/cycle_wings.h"
 #include "tests/lib/fixture.h"
 
 /* A backend without its optional entries. */
@@ -16,14 +16,14 @@ static mg_backend_t without_options(const mg_backend_t *backend) {
   plain.fused.residual_restrict = NULL;
   plain.fused.can_interpolate_smooth = NULL;
   plain.fused.interpolate_smooth = NULL;
-  plain.coarse.bottom = NULL;
-  plain.coarse.cycle_run = NULL;
+  plain.fused.bottom = NULL;
+  plain.coarse = NULL;
   return plain;
 }
 
 static const mg_backend_t *chosen[MG_MAX_LEVELS];
 static mg_backend_t plain[MG_MAX_LEVELS];
-static mg_coarse_cycle_t *coarse_cycle;
+static struct mg_coarse_cycle *coarse_cycle;
 
 /* Switch every level to its full backend, or to the one without optional entries. */
 static void choose(mg_hierarchy_t *h, bool fused) {
@@ -101,7 +101,7 @@ static void test_solve(mg_hierarchy_t *h) {
       CHECK_CASE(history[way].norm[c] == history[0].norm[c], history[way].norm[c],
                  history[0].norm[c]);
   }
-  mg_hierarchy_free_graphs(h);
+  mg_graphs_free(h);
 }
 
 static void test_hierarchy(mg_hierarchy_t *h) {

@@ -2,6 +2,7 @@
  * rounding of float. Both start from the same values, which float holds exactly. Between the two,
  * values are rounded once. */
 #include "backend/backend.h"
+#include "backend/mixed.h"
 #include "formulas/index.h"
 #include "formulas/walls.h"
 #include "tests/lib/cells.h"
@@ -185,7 +186,7 @@ static void test_between(boundary_t boundary, double scale) {
   level_create(&mg_backend_cpu, MG_OPERATOR_FV4, boundary, false, &d);
   level_create(&mg_backend_cpu_float, MG_OPERATOR_FV4, boundary, false, &f);
   fill_both(&d, &f);
-  const mg_backend_mixed_t *mixed = &mg_backend_cpu.mixed;
+  const mg_backend_mixed_t *mixed = mg_backend_cpu.mixed;
   CHECK_INT(d.backend->residual(&d.view, MG_TMP, MG_U, MG_F), MG_OK);
   CHECK_INT(d.backend->max_norm(&d.view, MG_TMP, MG_NO_VECTOR, &want), MG_OK);
   CHECK_INT(mixed->residual(&d.view, MG_U, MG_F, &f.view, MG_F, scale, &norm), MG_OK);

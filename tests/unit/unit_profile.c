@@ -3,6 +3,7 @@
  * are used without profiling. Profilers see a range for each operation, with its name and level.
  * The benchmark creates event timers and captured graphs before it solves. The backend here is the
  * CPU's, with event timers simulated by a counter. */
+#include "backend/cycles.h"
 #include "level/profile.h"
 #include "run/benchmark.h"
 #include "solver/problem.h"
@@ -179,11 +180,8 @@ static mg_status_t bottom(const mg_view_t *v, mg_bottom_t method, bool zero_gues
 static void test_prepared(const mg_backend_t *stamped) {
   static mg_result_t result;
   mg_backend_t recording = *stamped;
-  recording.graph.begin = record;
-  recording.graph.end = graph_end;
-  recording.graph.launch = replay;
-  recording.graph.free = graph_free;
-  recording.coarse.bottom = bottom;
+  recording.graph = &(const mg_backend_graph_t){record, graph_end, replay, graph_free};
+  recording.fused.bottom = bottom;
   mg_hierarchy_t *h = fixture_create(
       &fixture_backends[0], 5, 1,
       "--levels-breakdown --warmup=1 --min-solves=1 --min-time=0 --rtol=1e-30 --max-cycles=2");
@@ -223,10 +221,10 @@ int main(int argc, char **argv) {
 
   mg_backend_t stamped = mg_backend_cpu;
   stamped.queue.wait = wait_for_stamps;
-  stamped.profile.timers_create = event_timers_create;
-  stamped.profile.timers_free = event_timers_free;
-  stamped.profile.timer_record = stamp;
-  stamped.profile.timers_elapsed = event_timers_elapsed;
+  stamped.profile = &(const mg_backend_profile_t){.timers_create = event_timers_create,
+                                                  .timers_free = event_timers_free,
+                                                  .timer_record = stamp,
+                                                  .timers_elapsed = event_timers_elapsed};
   for (int l = 0; l < h->n_levels; l++)
     h->level[l].backend = &stamped;
   CHECK(mg_profile_needed(h));

@@ -84,7 +84,7 @@ static kernel_t kernel_for(const mg_coarse_cycle_job_t *job) {
   return colored ? box_kernel<true> : box_kernel<false>;
 }
 
-static mg_status_t create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t *cycle) {
+static mg_status_t set_up(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t *cycle) {
   MG_TRY(copy_steps(job, &cycle->steps));
   if (job->path == &mg_path_cuda_cubes)
     return mg_paired_cycle_create(job, cycle->steps, &cycle->paired);
@@ -93,27 +93,26 @@ static mg_status_t create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t *c
   return MG_OK;
 }
 
-mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out) {
-  mg_coarse_cycle_t *cycle = new (std::nothrow) mg_coarse_cycle_t();
-  *out = nullptr;
-  if (!cycle) return mg_out_of_memory(sizeof *cycle, "the coarse cycle");
-  const mg_status_t status = create(job, cycle);
-  if (status == MG_OK)
-    *out = cycle;
-  else
-    mg_cuda_coarse_cycle_free(cycle);
-  return status;
-}
-
-void mg_cuda_coarse_cycle_free(mg_coarse_cycle_t *cycle) {
+static void release(mg_coarse_cycle_t *cycle) {
   if (!cycle) return;
   mg_paired_cycle_free(cycle->paired);
   mg_cuda_release(cycle->steps, 0, MG_SPACE_LEVEL);
   delete cycle;
 }
 
-mg_status_t mg_cuda_coarse_cycle_run(const mg_coarse_cycle_t *t, int top, mg_cycle_t cycle,
-                                     bool zero_guess) {
+static mg_status_t create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out) {
+  mg_coarse_cycle_t *cycle = new (std::nothrow) mg_coarse_cycle_t();
+  *out = nullptr;
+  if (!cycle) return mg_out_of_memory(sizeof *cycle, "the coarse cycle");
+  const mg_status_t status = set_up(job, cycle);
+  if (status == MG_OK)
+    *out = cycle;
+  else
+    release(cycle);
+  return status;
+}
+
+static mg_status_t run(const mg_coarse_cycle_t *t, int top, mg_cycle_t cycle, bool zero_guess) {
   if (t->paired) return mg_paired_cycle_run(t->paired, top, cycle, zero_guess);
   const int threads =
       t->threads ? t->threads : mg_cuda_block_threads(mg_box_pairs(&t->args.level[top].l.v));
@@ -121,3 +120,5 @@ mg_status_t mg_cuda_coarse_cycle_run(const mg_coarse_cycle_t *t, int top, mg_cyc
   MG_CUDA_LAUNCHED("coarse_cycle");
   return MG_OK;
 }
+
+const mg_backend_coarse_t mg_cuda_coarse = {.create = create, .free = release, .run = run};

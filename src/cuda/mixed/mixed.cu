@@ -9,37 +9,38 @@ static const dim3 block_shape(32, 8, 1);
 
 /* Of the cells and the first layer of ghosts. */
 static __global__ void __launch_bounds__(256)
-    lower(mg_patch_t p, mg_vector_t src, mg_patch_t low, mg_vector_t dst, double scale) {
+    lower_kernel(mg_patch_t p, mg_vector_t src, mg_patch_t low, mg_vector_t dst, double scale) {
   const int n[3] = {p.n[0] + 2, p.n[1] + 2, p.n[2] + 2};
   MG_CUDA_CELL(i, j, k, n);
   *mg_float_cell(&low, dst, i - 1, j - 1, k - 1) =
       mg_lowered(*mg_cell(&p, src, i - 1, j - 1, k - 1), scale);
 }
 
-mg_status_t mg_cuda_lower(const mg_view_t *v, mg_vector_t src, const mg_view_t *low,
-                          mg_vector_t dst, double scale) {
+static mg_status_t lower(const mg_view_t *v, mg_vector_t src, const mg_view_t *low, mg_vector_t dst,
+                         double scale) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     const dim3 grid = mg_cuda_grid(p.n[0] + 2, p.n[1] + 2, p.n[2] + 2, block_shape);
-    lower<<<grid, block_shape, 0, mg_cuda.stream>>>(p, src, low->patch[q], dst, scale);
+    lower_kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(p, src, low->patch[q], dst, scale);
     MG_CUDA_LAUNCHED("lower");
   }
   return MG_OK;
 }
 
 static __global__ void __launch_bounds__(256)
-    raise(mg_patch_t p, mg_vector_t dst, mg_patch_t low, mg_vector_t src, double scale, bool add) {
+    raise_kernel(mg_patch_t p, mg_vector_t dst, mg_patch_t low, mg_vector_t src, double scale,
+                 bool add) {
   MG_CUDA_CELL(i, j, k, p.n);
   double *x = mg_cell(&p, dst, i, j, k);
   *x = mg_corrected(add ? *x : 0.0, *mg_float_cell(&low, src, i, j, k), scale);
 }
 
-mg_status_t mg_cuda_raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low,
-                          mg_vector_t src, double scale, bool add) {
+static mg_status_t raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low, mg_vector_t src,
+                         double scale, bool add) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     const dim3 grid = mg_cuda_grid(p.n[0], p.n[1], p.n[2], block_shape);
-    raise<<<grid, block_shape, 0, mg_cuda.stream>>>(p, dst, low->patch[q], src, scale, add);
+    raise_kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(p, dst, low->patch[q], src, scale, add);
     MG_CUDA_LAUNCHED("raise");
   }
   return MG_OK;
@@ -65,8 +66,8 @@ static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, i
 /* seven: the operator has 7 points, not 25 or 27. */
 template <bool seven>
 static __global__ void __launch_bounds__(MG_MAX_THREADS)
-    residual(mg_cuda_patch_t l, int points, mg_vector_t x, mg_vector_t f, mg_patch_t low,
-             mg_vector_t dst, double scale, unsigned long long *maximum) {
+    residual_kernel(mg_cuda_patch_t l, int points, mg_vector_t x, mg_vector_t f, mg_patch_t low,
+                    mg_vector_t dst, double scale, unsigned long long *maximum) {
   const int first[3] = {(int)(blockIdx.x * 32), (int)(blockIdx.y * 8), (int)blockIdx.z};
   const int n[3] = {32, 8, 1};
   const int i = first[0] + (int)threadIdx.x, j = first[1] + (int)threadIdx.y, k = first[2];
@@ -81,11 +82,10 @@ static __global__ void __launch_bounds__(MG_MAX_THREADS)
   if (maximum) mg_max_add(bits, known, maximum);
 }
 
-mg_status_t mg_cuda_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
-                                   const mg_view_t *low, mg_vector_t dst, double scale,
-                                   double *norm) {
+static mg_status_t residual(const mg_view_t *v, mg_vector_t x, mg_vector_t f, const mg_view_t *low,
+                            mg_vector_t dst, double scale, double *norm) {
   const mg_operator_traits_t *t = mg_traits_of(v->op);
-  const auto kernel = t->points == 7 ? residual<true> : residual<false>;
+  const auto kernel = t->points == 7 ? residual_kernel<true> : residual_kernel<false>;
   if (t->edges) MG_TRY(mg_cuda_fill_wall_ghosts(v, x, mg_operator_order(v)));
   if (norm) MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
@@ -98,3 +98,12 @@ mg_status_t mg_cuda_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_
   }
   return norm ? mg_cuda_max_end(norm) : MG_OK;
 }
+
+const mg_backend_mixed_t mg_cuda_mixed = {.lower = lower,
+                                          .raise = raise,
+                                          .residual = residual,
+                                          .guess_residual = mg_cuda_guess_residual,
+                                          .guess_correct = mg_cuda_guess_correct,
+                                          .guess_correct_residual = mg_cuda_guess_correct_residual};
+const mg_backend_mixed_t mg_cuda_simple_mixed = {
+    .lower = lower, .raise = raise, .residual = residual};

@@ -32,7 +32,8 @@ static dim3 grid_of(const int32_t n[3]) {
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z;                 \
   if (j >= nj) return
 
-static __global__ void __launch_bounds__(256) copy(int ni, int nj, strided_t from, strided_t to) {
+static __global__ void __launch_bounds__(256)
+    copy_kernel(int ni, int nj, strided_t from, strided_t to) {
   ROW(first, j, k, nj);
   double value[PER_THREAD];
 #pragma unroll
@@ -45,16 +46,17 @@ static __global__ void __launch_bounds__(256) copy(int ni, int nj, strided_t fro
       *element(to, first + m * (int)blockDim.x, j, k) = value[m];
 }
 
-mg_status_t mg_cuda_array_copy(const int32_t n[3], const mg_strided_t *from,
-                               const mg_strided_t *to) {
-  copy<<<grid_of(n), block_shape, 0, mg_cuda.stream>>>(n[0], n[1], argument(from), argument(to));
+static mg_status_t copy(const int32_t n[3], const mg_strided_t *from, const mg_strided_t *to) {
+  copy_kernel<<<grid_of(n), block_shape, 0, mg_cuda.stream>>>(n[0], n[1], argument(from),
+                                                              argument(to));
   MG_CUDA_LAUNCHED("array_copy");
   return MG_OK;
 }
 
 /* The lowest number of an element that is outside. */
 static __global__ void __launch_bounds__(256)
-    find_outside(int ni, int nj, strided_t array, mg_range_t range, unsigned long long *lowest) {
+    find_outside_kernel(int ni, int nj, strided_t array, mg_range_t range,
+                        unsigned long long *lowest) {
   ROW(first, j, k, nj);
 #pragma unroll
   for (int m = 0; m < PER_THREAD; m++) {
@@ -70,11 +72,11 @@ static mg_status_t fetch(const void *from) {
   return mg_cuda_finish();
 }
 
-mg_status_t mg_cuda_array_find_outside(const int32_t n[3], const mg_strided_t *array,
-                                       const mg_range_t *range, int64_t *place, double *value) {
+static mg_status_t find_outside(const int32_t n[3], const mg_strided_t *array,
+                                const mg_range_t *range, int64_t *place, double *value) {
   MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.reduction, 0xff, sizeof *mg_cuda.reduction, mg_cuda.stream));
-  find_outside<<<grid_of(n), block_shape, 0, mg_cuda.stream>>>(n[0], n[1], argument(array), *range,
-                                                               mg_cuda.reduction);
+  find_outside_kernel<<<grid_of(n), block_shape, 0, mg_cuda.stream>>>(n[0], n[1], argument(array),
+                                                                      *range, mg_cuda.reduction);
   MG_CUDA_LAUNCHED("array_find_outside");
   MG_TRY(fetch(mg_cuda.reduction));
   *place = (int64_t)*mg_cuda.reduction_host; /* all bits: none */
@@ -86,22 +88,22 @@ mg_status_t mg_cuda_array_find_outside(const int32_t n[3], const mg_strided_t *a
 }
 
 static __global__ void __launch_bounds__(256)
-    average(mg_patch_t p, int32_t n_level, int d, mg_vector_t src, const double *position) {
+    average_kernel(mg_patch_t p, int32_t n_level, int d, mg_vector_t src, const double *position) {
   const int n[3] = {p.n[0] + (d == 0), p.n[1] + (d == 1), p.n[2] + (d == 2)};
   MG_CUDA_CELL(i, j, k, n);
   const int at[3] = {i, j, k};
   *mg_cell(&p, MG_BETA_I + d, i, j, k) = mg_face_average(&p, n_level, d, src, position, at);
 }
 
-mg_status_t mg_cuda_array_average(const mg_view_t *v, int d, mg_vector_t src,
-                                  const double *position) {
+static mg_status_t average(const mg_view_t *v, int d, mg_vector_t src, const double *position) {
   void *device = nullptr;
   if (position)
     MG_TRY(mg_cuda_to_device(position, ((size_t)v->n[d] + 1) * sizeof *position, &device));
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     const dim3 grid = mg_cuda_grid(p.n[0] + 1, p.n[1] + 1, p.n[2] + 1, block_shape);
-    average<<<grid, block_shape, 0, mg_cuda.stream>>>(p, v->n[d], d, src, (const double *)device);
+    average_kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(p, v->n[d], d, src,
+                                                             (const double *)device);
     MG_CUDA_LAUNCHED("array_average");
   }
   const mg_status_t status = mg_cuda_finish();
@@ -122,7 +124,7 @@ static mg_status_t is_captured(cudaStream_t stream, bool *captured) {
   return MG_OK;
 }
 
-mg_status_t mg_cuda_array_follow(void *stream, bool *captured) {
+static mg_status_t follow(void *stream, bool *captured) {
   bool joined;
   MG_TRY(is_captured((cudaStream_t)stream, captured));
   MG_TRY(is_captured(mg_cuda.stream, &joined));
@@ -135,14 +137,21 @@ mg_status_t mg_cuda_array_follow(void *stream, bool *captured) {
   return MG_OK;
 }
 
-mg_status_t mg_cuda_array_lead(void *stream) {
+static mg_status_t lead(void *stream) {
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.joined, mg_cuda.stream));
   MG_CUDA_TRY(cudaStreamWaitEvent((cudaStream_t)stream, mg_cuda.joined, 0));
   return MG_OK;
 }
 
-mg_status_t mg_cuda_array_select(int *device) {
+static mg_status_t select_device(int *device) {
   *device = mg_cuda.device;
   MG_CUDA_TRY(cudaSetDevice(mg_cuda.device));
   return MG_OK;
 }
+
+const mg_backend_arrays_t mg_cuda_arrays = {.copy = copy,
+                                            .find_outside = find_outside,
+                                            .average = average,
+                                            .follow = follow,
+                                            .lead = lead,
+                                            .select = select_device};

@@ -12,6 +12,14 @@
 
 mg_cuda_state_t mg_cuda;
 
+cudaStream_t mg_cuda_stream(void) {
+  return mg_cuda.stream;
+}
+
+unsigned long long *mg_cuda_reduction(void) {
+  return mg_cuda.reduction;
+}
+
 mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file, int line) {
   const mg_status_t status = error == cudaErrorMemoryAllocation ? MG_ERR_MEMORY : MG_ERR_DEVICE;
   return mg_error_at(file, line, status, "%.*s: %s", (int)std::strcspn(call, "("), call,

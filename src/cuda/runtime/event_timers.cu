@@ -13,7 +13,7 @@ static struct {
   int n;
 } timers;
 
-void mg_cuda_event_timers_free(void) {
+static void release(void) {
   for (int e = 0; e < timers.n; e++)
     (void)cudaEventDestroy(timers.event[e]);
   free(timers.event);
@@ -21,24 +21,24 @@ void mg_cuda_event_timers_free(void) {
   timers.n = 0;
 }
 
-mg_status_t mg_cuda_event_timers_create(int n) {
-  mg_cuda_event_timers_free();
+static mg_status_t create(int n) {
+  release();
   MG_TRY(mg_new(&timers.event, n, "event timers"));
   for (; timers.n < n; timers.n++) {
     const cudaError_t error = cudaEventCreate(&timers.event[timers.n]);
     if (error == cudaSuccess) continue;
-    mg_cuda_event_timers_free();
+    release();
     return mg_cuda_failed(error, "cudaEventCreate", __FILE__, __LINE__);
   }
   return MG_OK;
 }
 
-mg_status_t mg_cuda_event_timer_record(int number) {
+static mg_status_t record(int number) {
   MG_CUDA_TRY(cudaEventRecord(timers.event[number], mg_cuda.stream));
   return MG_OK;
 }
 
-mg_status_t mg_cuda_event_timers_elapsed(int first, int last, double *seconds) {
+static mg_status_t elapsed(int first, int last, double *seconds) {
   float ms = 0.0f;
   MG_CUDA_TRY(cudaEventElapsedTime(&ms, timers.event[first], timers.event[last]));
   *seconds = 1e-3 * (double)ms;
@@ -46,11 +46,22 @@ mg_status_t mg_cuda_event_timers_elapsed(int first, int last, double *seconds) {
 }
 
 #ifdef HAVE_NVTX
-void mg_cuda_range_begin(const char *name) {
+static void range_begin(const char *name) {
   if (!mg_cuda.captures) (void)nvtxRangePushA(name);
 }
 
-void mg_cuda_range_end(void) {
+static void range_end(void) {
   if (!mg_cuda.captures) (void)nvtxRangePop();
 }
 #endif
+
+const mg_backend_profile_t mg_cuda_profile = {
+    .timers_create = create,
+    .timers_free = release,
+    .timer_record = record,
+    .timers_elapsed = elapsed,
+#ifdef HAVE_NVTX
+    .range_begin = range_begin,
+    .range_end = range_end,
+#endif
+};

@@ -7,13 +7,19 @@ struct mg_graph {
   cudaGraphExec_t executable;
 };
 
-mg_status_t mg_cuda_graph_begin(void) {
+static void release(mg_graph_t *graph) {
+  if (!graph) return;
+  if (graph->executable) (void)cudaGraphExecDestroy(graph->executable);
+  delete graph;
+}
+
+static mg_status_t begin(void) {
   MG_CUDA_TRY(cudaStreamBeginCapture(mg_cuda.stream, cudaStreamCaptureModeThreadLocal));
   mg_cuda.captures = true;
   return MG_OK;
 }
 
-mg_status_t mg_cuda_graph_end(mg_graph_t **out) {
+static mg_status_t end(mg_graph_t **out) {
   cudaGraph_t captured = nullptr;
   *out = nullptr;
   mg_cuda.stream = mg_cuda.streams[0]; /* needed after an error between fork and join */
@@ -26,20 +32,17 @@ mg_status_t mg_cuda_graph_end(mg_graph_t **out) {
   if (error == cudaSuccess) error = cudaGraphUpload(graph->executable, mg_cuda.stream);
   (void)cudaGraphDestroy(captured);
   if (error != cudaSuccess) {
-    mg_cuda_graph_free(graph);
+    release(graph);
     return mg_cuda_failed(error, "CUDA graph of a cycle", __FILE__, __LINE__);
   }
   *out = graph;
   return MG_OK;
 }
 
-mg_status_t mg_cuda_graph_launch(const mg_graph_t *graph) {
+static mg_status_t launch(const mg_graph_t *graph) {
   MG_CUDA_TRY(cudaGraphLaunch(graph->executable, mg_cuda.stream));
   return MG_OK;
 }
 
-void mg_cuda_graph_free(mg_graph_t *graph) {
-  if (!graph) return;
-  if (graph->executable) (void)cudaGraphExecDestroy(graph->executable);
-  delete graph;
-}
+const mg_backend_graph_t mg_cuda_graph = {
+    .begin = begin, .end = end, .launch = launch, .free = release};
