@@ -4,7 +4,7 @@
 #include "api/solver.h"
 #include "base/alloc.h"
 #include "base/locale.h"
-#include "comm/comm.h"
+#include "comm/comm_wings.h"
 #include "device/device_select.h"
 #include <pthread.h>
 #ifdef _OPENMP

@@ -1,5 +1,5 @@
-/* Message passing. Two implementations: MPI (comm_mpi.c) and a single process without MPI
- * (comm_serial.c). No other file depends on which one is linked. */
+/* Message passing. Two implementations: MPI (comm_mpi*.c) and a single process without MPI
+ * (comm_serial*.c). No other file depends on which one is linked. */
 #ifndef MG_COMM_H
 #define MG_COMM_H
 
@@ -31,18 +31,6 @@ MG_MUST_CHECK mg_status_t mg_comm_init(int *argc, char ***argv);
 /** Finalize the message-passing library. Collective over the world. */
 void mg_comm_finalize(void);
 
-/** The ranks of an application's communicator, for a library. Groups made of it do not end the
- *  program either: see mg_comm_ends. Collective over the communicator. Initializes MPI if the
- *  application has not, and then finalizes it when the program exits.
- *  @param[in]  mpi_comm  const MPI_Comm *, duplicated
- *  @param[in]  fortran   the same as an MPI_Fint; both NULL: this process alone, without any call
- *                        of MPI
- *  @param[out] out       free with mg_comm_free
- *  @return MG_OK, MG_ERR_COMM, MG_ERR_MEMORY, MG_ERR_USAGE (a communicator without MPI, of another
- *          MPI library, both, or MPI_COMM_NULL) */
-MG_MUST_CHECK mg_status_t mg_comm_attach(const void *mpi_comm, const int32_t *fortran,
-                                         mg_comm_t **out);
-
 /** Whether a failure may end the program (mg_comm_abort). Otherwise it returns its status on the
  * rank that fails, while others may wait for this one. */
 bool mg_comm_ends(const mg_comm_t *comm);
@@ -54,14 +42,9 @@ void mg_comm_abort(int exit_code);
  *  @param[in] clean  replaces the earlier function; NULL: none */
 void mg_comm_before_abort(void (*clean)(void));
 
-/** The ranks that work together: all of the program, or those of mg_comm_enter. */
+/** The ranks that work together: all of the program, or those of mg_comm_enter (comm_wings.h). */
 mg_comm_t *mg_comm_world(void);
 
-/** Make a group the world of the calling thread: of all functions that this thread calls from here
- *  on. So groups of ranks can solve different problems at the same time. Not collective.
- *  @param[in] comm  of which this rank is a member; NULL: all ranks of the program
- *  @return the world before */
-mg_comm_t *mg_comm_enter(mg_comm_t *comm);
 int mg_comm_rank(const mg_comm_t *comm);
 int mg_comm_size(const mg_comm_t *comm);
 
@@ -81,13 +64,6 @@ const char *mg_comm_host(void);
  *  @param[out] out  NULL on ranks that are not members; free with mg_comm_free */
 MG_MUST_CHECK mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out);
 void mg_comm_free(mg_comm_t *comm);
-
-/** Have every rank of a group call a function at the start of each collective function over that
- *  group, where it can detect ranks that would never arrive. It may send messages.
- *  @param[in] before  its failure is that of the collective function, which then does nothing;
- *                     NULL: none
- *  @param[in] data    argument of `before` */
-void mg_comm_before_collectives(mg_comm_t *comm, mg_status_t (*before)(void *data), void *data);
 
 /** Return the worst status of all ranks, on all ranks. Collective over the world.
  *
@@ -109,16 +85,6 @@ MG_MUST_CHECK static inline mg_status_t mg_comm_agree_or_end(mg_status_t mine) {
 
 /** Evaluate a fallible call on rank 0 only; all ranks get its status. Collective over the world. */
 #define MG_ON_ROOT(call) mg_comm_agree(mg_comm_is_root() ? (call) : MG_OK)
-
-/** Barrier after optional work in which ranks wait for each other. Collective.
- *
- *  A failed rank waits at most `seconds`, since the other ranks may fail soon, too. A rank missing
- *  after that would wait for the failed rank forever. The failed rank then reports `failure` and
- *  aborts all ranks.
- *  @param[in] failure  error message if this rank failed; NULL: it did not
- *  @return MG_OK, MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_comm_barrier_with_timeout(mg_comm_t *comm, const char *failure,
-                                                       double seconds);
 
 /** Element-wise maximum over ranks, in place. A NaN on any rank gives NaN. Collective.
  *  @pre n <= 32 */
@@ -199,13 +165,5 @@ MG_MUST_CHECK mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, co
 
 /** Wait for all messages in flight, then reset the list for reuse. */
 MG_MUST_CHECK mg_status_t mg_requests_wait(mg_requests_t *requests);
-
-/** Wait for all messages in flight, but at most `seconds`. If some have not arrived by then, they
- *  stay in flight: their memory must stay valid, and the program can only abort.
- *  @pre   no message is empty or exceeds 1 GiB
- *  @param[out] arrived  for each message, in the order in which they were started
- *  @return MG_OK, also if some have not arrived; MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_requests_wait_at_most(mg_requests_t *requests, double seconds,
-                                                   bool *arrived);
 
 #endif

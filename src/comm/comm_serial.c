@@ -1,6 +1,6 @@
-/* comm.h for a single process without MPI. */
+/* comm.h and comm_wings.h for a single process without MPI. */
 #include "base/log.h"
-#include "comm/comm.h"
+#include "comm/comm_wings.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

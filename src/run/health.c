@@ -3,6 +3,7 @@
 #include "run/health.h"
 #include "base/log.h"
 #include "base/machine.h"
+#include "comm/comm_wings.h"
 #include "device/device_select.h"
 #include <math.h>
 #include <stdio.h>

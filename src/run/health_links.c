@@ -7,6 +7,7 @@
 #include "backend/peer.h"
 #include "base/log.h"
 #include "base/timers.h"
+#include "comm/comm_wings.h"
 #include "device/device_select.h"
 #include "run/health.h"
 #include <math.h>

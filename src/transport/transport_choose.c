@@ -1,6 +1,7 @@
 /* The choice of a transport for each pair of ranks. */
 #ifdef HAVE_CONFIG_H
 #include "backend/peer.h"
+#include "comm/comm_wings.h"
 #include "config.h"
 #endif
 #include "base/alloc.h"

@@ -1,6 +1,7 @@
 /* cycle_groups: groups of ranks solve different problems at the same time, each group as its own
  * world. Results are those of all ranks together. On one rank, only that a group may be the world.
  */
+#include "comm/comm_wings.h"
 #include "solver/solve.h"
 #include "tests/lib/fixture.h"
 #include <string.h>

@@ -23,6 +23,7 @@
 #include "backend/peer.h"
 #include "base/log.h"
 #include "base/timers.h"
+#include "comm/comm_wings.h"
 #include "device/device_select.h"
 #include "device/memory_check.h"
 #include "io/field_checksum.h"

@@ -2,7 +2,7 @@
  * rank 1 waits at most SECONDS for rank 0, which arrives a moment later. "late_rank SECONDS stays":
  * rank 0 never arrives. Used by tests/fault/fault.sh. */
 #include "base/log.h"
-#include "comm/comm.h"
+#include "comm/comm_wings.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
