@@ -38,10 +38,13 @@ for mg_wing in mg_all_wings; do
 @%:@define MG_IF_$mg_name(...)$mg_arguments
 @%:@define MG_WING_$mg_name $mg_value"
 done
-# What only these two wings need, the arrays of applications, has a macro too.
+# What two wings share has a macro too: arrays of applications, and sweeps of several steps.
 AS_CASE(["$mg_wings,"], [*", library,"*|*", mixed,"*], [mg_arguments=' __VA_ARGS__'], [mg_arguments=])
 MG_WINGS_LINES="$MG_WINGS_LINES
 @%:@define MG_IF_ARRAYS(...)$mg_arguments"
+AS_CASE(["$mg_wings,"], [*", fused,"*|*", resident,"*], [mg_arguments=' __VA_ARGS__'], [mg_arguments=])
+MG_WINGS_LINES="$MG_WINGS_LINES
+@%:@define MG_IF_SWEEPS(...)$mg_arguments"
 mg_wings=`echo "$mg_wings" | sed 's/^, //'`
 mg_absent_wings=`echo "$mg_absent_wings" | sed 's/^, //'`
 MG_WINGS_LINES="$MG_WINGS_LINES

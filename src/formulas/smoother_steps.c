@@ -1,6 +1,5 @@
 #include "formulas/smoother_steps.h"
 #include "base/alloc.h"
-#include "formulas/view.h"
 
 /* Chebyshev polynomial of the given degree on [lambda_max/8, lambda_max].
  * Saad, Iterative methods for sparse linear systems (2003), section 12.3 */
@@ -67,17 +66,4 @@ int mg_max_steps_per_pass(const mg_params_t *params) {
   const int most = mg_traits_of(params->op)->max_steps;
   const bool is_less = params->steps_per_pass != MG_STEPS_AUTO && params->steps_per_pass < most;
   return is_less ? (int)params->steps_per_pass : most;
-}
-
-int mg_steps_ghost_layers(int n_steps, int max_fused, bool look_back, int value_bytes) {
-  const int sweeps = (n_steps + max_fused - 1) / max_fused;
-  if (n_steps < 2 * sweeps || (look_back && sweeps > 2)) return 0;
-  int layers = 0, needed = 1;
-  for (int q = sweeps - 1; q >= 0; q--) {
-    const int n = n_steps / sweeps + (q < n_steps % sweeps),
-              reads = n + mg_row_layers_of_growth(needed, value_bytes);
-    layers = reads > layers ? reads : layers;
-    needed += n;
-  }
-  return layers;
 }

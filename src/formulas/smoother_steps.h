@@ -33,14 +33,4 @@ bool mg_steps_look_back(const mg_step_t *steps, int n_steps);
 /** Maximum number of steps in a fused sweep: the operator's, or a smaller steps_per_pass. */
 int mg_max_steps_per_pass(const mg_params_t *params);
 
-/** Ghost layers that a smooth with one exchange of ghosts reads if it leaves one layer valid at the
- *  end. Its steps are divided evenly among as few fused sweeps as possible; each sweep also
- * computes the ghosts that later ones read.
- *
- *  @param[in] max_fused    maximum number of steps of a sweep, at least 2
- *  @param[in] value_bytes  of a cell: 8 or 4; sweeps may compute more ghosts along rows (view.h)
- *  @return 0 if it is impossible: a sweep has a single step, or steps that read two iterates are
- *      more than two sweeps */
-int mg_steps_ghost_layers(int n_steps, int max_fused, bool look_back, int value_bytes);
-
 #endif

@@ -1,6 +1,5 @@
 #include "level/grow.h"
 #include "base/alloc.h"
-#include <stdlib.h>
 #include <string.h>
 
 mg_status_t mg_view_grow(const mg_view_t *v, int layers, int value_bytes, mg_view_t *out) {
@@ -17,9 +16,4 @@ mg_status_t mg_view_grow(const mg_view_t *v, int layers, int value_bytes, mg_vie
     out->cells += (int64_t)p.n[0] * p.n[1] * p.n[2];
   }
   return MG_OK;
-}
-
-void mg_view_grown_free(mg_view_t *grown) {
-  free(grown->patch);
-  grown->patch = NULL;
 }

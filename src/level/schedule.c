@@ -1,13 +1,14 @@
 #include "base/alloc.h"
 #include "formulas/smoother_steps.h"
-#include "level/grow.h"
 #include "level/smooth.h"
+#include "level/sweep_wings.h"
+#include "wings.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* Append steps first .. first + n - 1 and list the vectors whose ghosts they read. Fused sweeps
  * also read ghosts of the right-hand side. Only the first one exchanges them. */
-static void append_sweep(mg_schedule_t *s, const mg_step_t *steps, int first, mg_sweep_t sweep) {
+void mg_schedule_append(mg_schedule_t *s, const mg_step_t *steps, int first, mg_sweep_t sweep) {
   mg_scheduled_sweep_t *e = &s->sweep[s->n++];
   *e = (mg_scheduled_sweep_t){.sweep = sweep};
   e->sweep.step = &steps[first];
@@ -32,8 +33,8 @@ static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_step
     const bool stays = n == 1 && in_place;
     /* x_0 = 0 is x of the first step and the previous iterate of the second. */
     const int previous = n > 1 || (zero_guess && q <= 1) ? -1 : stays ? from : to;
-    append_sweep(s, steps, first,
-                 (mg_sweep_t){NULL, n, x, previous, stays ? from : to, MG_NO_VECTOR});
+    mg_schedule_append(s, steps, first,
+                       (mg_sweep_t){NULL, n, x, previous, stays ? from : to, MG_NO_VECTOR});
     first += n;
     if (stays) continue;
     to = from;
@@ -42,50 +43,15 @@ static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_step
   s->result = from;
 }
 
-/* Schedule for steps that read two iterates. A fused sweep is out of place. Reading two iterates
- * and writing two takes four vectors, and there are three. So the first sweep writes two iterates,
- * the last one reads two, and single steps run in between. */
-static void schedule_two_iterates(mg_schedule_t *s, const mg_step_t *steps, int n_steps,
-                                  int max_fused, bool zero_guess) {
-  const int n_fused = n_steps < 2 * max_fused ? n_steps : 2 * max_fused,
-            first_of_last = n_steps - n_fused / 2;
-  int first = n_fused - n_fused / 2, from = MG_TMP, to = MG_PREVIOUS;
-  append_sweep(s, steps, 0,
-               (mg_sweep_t){NULL, first, zero_guess ? MG_NO_VECTOR : MG_U, MG_NO_VECTOR, from,
-                            steps[first].c1 != 0.0 ? to : MG_NO_VECTOR});
-  for (; first < first_of_last || n_steps - first == 1; first++) {
-    append_sweep(s, steps, first, (mg_sweep_t){NULL, 1, from, to, to, MG_NO_VECTOR});
-    const int swap = from;
-    from = to;
-    to = swap;
-    s->result = from;
-    if (first + 1 == n_steps) return;
-  }
-  s->result = MG_U;
-  append_sweep(s, steps, first,
-               (mg_sweep_t){NULL, n_steps - first, from, steps[first].c1 != 0.0 ? to : MG_NO_VECTOR,
-                            MG_U, MG_NO_VECTOR});
-}
-
-mg_status_t mg_schedule_create_resident(const mg_step_t *steps, int n_steps, bool zero_guess,
-                                        bool has_halo, mg_schedule_t *out) {
-  *out = (mg_schedule_t){.result = MG_U};
-  MG_TRY(mg_new(&out->sweep, 1, "the sweeps of a smooth"));
-  const mg_vector_t x = zero_guess ? MG_NO_VECTOR : MG_U;
-  append_sweep(out, steps, 0, (mg_sweep_t){NULL, n_steps, x, MG_NO_VECTOR, MG_U, MG_NO_VECTOR});
-  out->sweep->resident = true;
-  if (!has_halo) out->sweep->n_halo = 0;
-  return MG_OK;
-}
-
 mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int max_fused, bool in_place,
                                bool zero_guess, mg_schedule_t *out) {
   *out = (mg_schedule_t){.sweep = NULL};
   MG_TRY(mg_new(&out->sweep, n_steps, "the sweeps of a smooth"));
-  if (max_fused > 1 && n_steps > max_fused && mg_steps_look_back(steps, n_steps))
-    schedule_two_iterates(out, steps, n_steps, max_fused, zero_guess);
-  else
-    schedule_evenly(out, steps, n_steps, max_fused, in_place, zero_guess);
+  MG_IF_SWEEPS(if (max_fused > 1 && n_steps > max_fused &&
+                   mg_steps_look_back(
+                       steps, n_steps)) return mg_schedule_two_iterates(steps, n_steps, max_fused,
+                                                                        zero_guess, out));
+  schedule_evenly(out, steps, n_steps, max_fused, in_place, zero_guess);
   return MG_OK;
 }
 
@@ -130,7 +96,7 @@ void mg_schedule_drop_iterate(mg_schedule_t *schedule) {
 
 void mg_schedule_free(mg_schedule_t *schedule) {
   for (int q = 0; q < schedule->n && !schedule->is_copy; q++)
-    mg_view_grown_free(&schedule->sweep[q].grown);
+    free(schedule->sweep[q].grown.patch);
   free(schedule->sweep);
   *schedule = (mg_schedule_t){.sweep = NULL};
 }

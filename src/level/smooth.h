@@ -16,12 +16,6 @@
  *  @return MG_OK, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int max_fused,
                                              bool in_place, bool zero_guess, mg_schedule_t *out);
-/** Schedule all steps of one smooth as one resident sweep (backend.h), in place or from zero.
- *  Arguments and errors as for mg_schedule_create.
- *  @param[in] has_halo  ghosts are exchanged first, for all steps */
-MG_MUST_CHECK mg_status_t mg_schedule_create_resident(const mg_step_t *steps, int n_steps,
-                                                      bool zero_guess, bool has_halo,
-                                                      mg_schedule_t *out);
 /** A copy to be changed by the functions below. `grown` views belong to the original, which must
  *  outlive it.
  *  @return MG_OK, MG_ERR_MEMORY */

@@ -33,4 +33,26 @@ static inline bool mg_interpolates(const mg_level_facts_t *level) {
   return (level->op->paths & MG_PATH_INTERPOLATION) && level->coarse_box_dim > 0;
 }
 
+/** Ghost layers that a smooth with one exchange of ghosts reads if it leaves one layer valid at the
+ *  end. Its steps are divided evenly among as few fused sweeps as possible; each sweep also
+ * computes the ghosts that later ones read.
+ *
+ *  @param[in] max_fused    maximum number of steps of a sweep, at least 2
+ *  @param[in] value_bytes  of a cell: 8 or 4; sweeps may compute more ghosts along rows (view.h)
+ *  @return 0 if it is impossible: a sweep has a single step, or steps that read two iterates are
+ *      more than two sweeps */
+static inline int mg_steps_ghost_layers(int n_steps, int max_fused, bool look_back,
+                                        int value_bytes) {
+  const int sweeps = (n_steps + max_fused - 1) / max_fused;
+  if (n_steps < 2 * sweeps || (look_back && sweeps > 2)) return 0;
+  int layers = 0, needed = 1;
+  for (int q = sweeps - 1; q >= 0; q--) {
+    const int n = n_steps / sweeps + (q < n_steps % sweeps),
+              reads = n + mg_row_layers_of_growth(needed, value_bytes);
+    layers = reads > layers ? reads : layers;
+    needed += n;
+  }
+  return layers;
+}
+
 #endif

@@ -3,6 +3,7 @@
 #include "formulas/smoother_steps.h"
 #include "formulas/vectors.h"
 #include "level/smooth.h"
+#include "plan/path_facts.h"
 #include "tests/lib/test.h"
 #include <string.h>
 
