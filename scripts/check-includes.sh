@@ -39,6 +39,7 @@ core_may='
   src/run/benchmark.h                : src/run/energy.h
   src/io/report/report.h             : src/io/dump.h src/io/input.h src/run/placement.h
   src/run/benchmark.c                : src/run/rounding.h src/solver/cycle_wings.h
+  src/cpu/table.c                    : src/cpu/pass.h
   src/level/schedule.c src/level/smooth.c : src/level/sweep_wings.h
   src/solver/problem.c src/solver/cycle.c : src/solver/cycle_wings.h
   src/transport/transport_buffered.c : src/backend/peer.h

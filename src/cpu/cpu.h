@@ -93,25 +93,6 @@ struct mg_cpu_step {
 mg_cpu_step_t mg_cpu_step_of(const mg_view_t *v, const mg_sweep_t *sweep);
 void mg_cpu_step_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *step);
 
-/** A residual, as a norm or restricted. */
-typedef struct {
-  mg_vector_t dst, x, f;
-  const mg_view_t *fine;
-  mg_cpu_partial_norm_t *partial; /**< one per thread */
-  mg_real_t *rows;                /**< scratch, `row_values` per thread */
-  int64_t row_values;
-} mg_cpu_residual_job_t;
-
-/** Prepare a job for this number of threads; coarse = NULL: a norm.
- *  @return MG_OK, MG_ERR_MEMORY */
-mg_status_t mg_cpu_residual_job(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
-                                const mg_view_t *coarse, mg_vector_t dst, int threads,
-                                mg_cpu_residual_job_t *job);
-void mg_cpu_residual_job_free(mg_cpu_residual_job_t *job);
-void mg_cpu_residual_norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *job);
-void mg_cpu_residual_restrict_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1,
-                                    void *job);
-
 /** An interpolation. */
 typedef struct {
   const mg_view_t *coarse, *fine; /**< coarse: only between levels of any sizes */
@@ -145,23 +126,7 @@ mg_status_t mg_cpu_extend_faces(const mg_view_t *v);
 mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
 mg_status_t mg_cpu_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int order);
 mg_status_t mg_cpu_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
-mg_status_t mg_cpu_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
-                                   const mg_resident_use_t *use);
-int mg_cpu_strip_rows(const mg_view_t *v, int n);
-/** mg_cpu_smooth_resident with strips of about `rows` rows (pass.h). */
-mg_status_t mg_cpu_smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
-                                    const mg_resident_use_t *use, int rows);
-/** mg_cpu_smooth_in_strips for colored steps of fv4, without interpolation (split.c). A norm of the
- *  residual goes to *norm. */
-bool mg_cpu_can_split(const mg_view_t *v);
-mg_status_t mg_cpu_smooth_split(const mg_view_t *v, const mg_sweep_t *sweep,
-                                const mg_resident_use_t *use, int rows, double *norm);
-mg_status_t mg_cpu_norm_begin(void);
-mg_status_t mg_cpu_norm_end(double *norm);
 mg_status_t mg_cpu_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);
-mg_status_t mg_cpu_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);
-mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
-                                     const mg_view_t *coarse, mg_vector_t dst);
 mg_status_t mg_cpu_restrict_cells(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
                                   mg_vector_t dst);
 mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,

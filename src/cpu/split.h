@@ -9,7 +9,7 @@
 #ifndef MG_CPU_SPLIT_H
 #define MG_CPU_SPLIT_H
 
-#include "cpu/cpu.h"
+#include "cpu/pass.h"
 
 /** What the stages of a pass share, or one stage. */
 typedef struct {

@@ -1,5 +1,5 @@
 #include "base/alloc.h"
-#include "cpu/cpu.h"
+#include "cpu/pass.h"
 #include "wings.h"
 #include <stdlib.h>
 #include <string.h>
@@ -64,12 +64,13 @@ const mg_backend_t mg_backend_cpu = {
     .multiply = mg_cpu_multiply,
     .max_norm = mg_cpu_max_norm,
     .dot = mg_cpu_dot,
-    .fused = {MG_IF_FUSED(.smooth_resident = mg_cpu_smooth_resident,
-                          .strip_rows = mg_cpu_strip_rows, .norm_begin = mg_cpu_norm_begin,
-                          .norm_end = mg_cpu_norm_end, )
-                  .residual_norm = mg_cpu_residual_norm,
-              .residual_restrict = mg_cpu_residual_restrict},
+    MG_IF_FUSED(.fused = {.smooth_resident = mg_cpu_smooth_resident,
+                          .strip_rows = mg_cpu_strip_rows,
+                          .norm_begin = mg_cpu_norm_begin,
+                          .norm_end = mg_cpu_norm_end,
+                          .residual_norm = mg_cpu_residual_norm,
+                          .residual_restrict = mg_cpu_residual_restrict}, )
 #ifndef MG_FLOAT
-    MG_IF_MIXED(.mixed = &mg_cpu_mixed, ) MG_IF_ARRAYS(.arrays = &mg_cpu_arrays)
+        MG_IF_MIXED(.mixed = &mg_cpu_mixed, ) MG_IF_ARRAYS(.arrays = &mg_cpu_arrays)
 #endif
 };

@@ -8,7 +8,7 @@ const mg_path_t mg_path_steps = {.name = "single steps"},
                 mg_path_bottom = {.name = "bottom solver"};
 
 static mg_place_paths_t places[MG_N_PLACES] = {
-    [MG_PLACE_CPU] = {{MG_IF_FUSED(&mg_path_cpu_pass, ) NULL}, .norms = true},
+    [MG_PLACE_CPU] = {MG_IF_FUSED({&mg_path_cpu_pass}, .norms = true)},
     [MG_PLACE_CUDA] = {
         {MG_IF_RESIDENT(&mg_path_cuda_resident, ) MG_IF_FUSED(&mg_path_cuda_fused, ) NULL},
         {MG_IF_COARSE(&mg_path_cuda_bottom, ) NULL},
@@ -117,8 +117,8 @@ static unsigned unused_vectors(const mg_level_plan_t *level, const mg_params_t *
   unsigned unused = 0;
   if (is_large && computes_dinv(level, params) && (is_mixed || !dumps(params, MG_FIELD_DINV)))
     unused |= 1u << MG_DINV;
-  if (level->place == MG_PLACE_CPU && facts->op->in_place && facts->colored && level->halves &&
-      (is_mixed || (is_large && !needs_tmp(level, params))))
+  if (level->place == MG_PLACE_CPU && places[MG_PLACE_CPU].norms && facts->op->in_place &&
+      facts->colored && level->halves && (is_mixed || (is_large && !needs_tmp(level, params))))
     unused |= 1u << MG_TMP;
   return unused;
 }

@@ -8,7 +8,7 @@
 
 #include "backend/arrays.h"
 #include "backend/mixed.h"
-#include "cpu/cpu.h"
+#include "cpu/pass.h"
 
 #ifdef MG_FLOAT
 #define mg_backend_guard      mg_backend_guard_float

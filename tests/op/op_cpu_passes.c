@@ -8,7 +8,7 @@
  *
  * `op_cpu_passes ROWS`: strips of this number of rows only, on three threads. scripts/check.sh runs
  * it with ThreadSanitizer. With AddressSanitizer, strips have three rows. */
-#include "cpu/cpu.h"
+#include "cpu/pass.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
 #include "run/strip_size.h"
