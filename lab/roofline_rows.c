@@ -4,6 +4,7 @@
 #include "device/device_select.h"
 #include "formulas/index.h"
 #include "lab/roofline.h"
+#include "params/params_files.h"
 #include "solver/problem.h"
 #include <math.h>
 

@@ -6,6 +6,7 @@
 #include "io/atomic_file.h"
 #include "io/dump_parts.h"
 #include "io/hdf5/h5.h"
+#include "params/params_files.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "io/stored_sums.h"
 #include "level/ops.h"
 #include "level/wall_faces.h"
+#include "params/params_files.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "io/axes_io.h"
 #include "io/dump_parts.h"
+#include "params/params_files.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 
 #include "io/hdf5/h5.h"
 #include "io/stored_sums.h"
+#include "params/params_files.h"
 #include "plan/axes.h"
 #include "solver/problem.h"
 

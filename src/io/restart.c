@@ -10,6 +10,7 @@
 #include "io/input.h"
 #include "io/stored_sums.h"
 #include "level/ops.h"
+#include "params/params_files.h"
 #include "params/params_table.h"
 #include <errno.h>
 #include <math.h>

@@ -3,6 +3,7 @@
 #ifndef MG_RESTART_H
 #define MG_RESTART_H
 
+#include "params/params_files.h"
 #include "solver/solve.h"
 
 /** Validated metadata of a file. */

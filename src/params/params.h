@@ -101,34 +101,10 @@ typedef struct {
   char dump_hints[MG_PATH_MAX]; /**< MPI-IO hints, "key=value,..." */
 } mg_params_t;
 
-/** An option and its value as text, read from a file that another option names. */
-typedef struct {
-  char name[32], value[MG_PATH_MAX];
-  bool binding; /**< the data in the file fits no other value */
-} mg_setting_t;
-
-enum { MG_MAX_SETTINGS = 24 };
-
 /** What the program should do after a successful parse. */
 typedef enum { MG_ACTION_RUN, MG_ACTION_HELP, MG_ACTION_VERSION } mg_action_t;
 
-/** A growing list of settings. */
-typedef struct {
-  mg_setting_t setting[MG_MAX_SETTINGS];
-  int n;
-} mg_settings_t;
-
-void mg_settings_add(mg_settings_t *settings, const char *name, const char *value, bool binding);
-
-/** Reader of the settings in the file that an option names.
- *  @param[in]     params    values from the command line, the deck and earlier readers; unset sizes
- *                           are 0, unset paths ""
- *  @param[in,out] settings  n is 0 before
- *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE, MG_ERR_MEMORY; logged */
-typedef struct {
-  const char *option; /**< the option that names the file */
-  mg_status_t (*read)(const mg_params_t *params, mg_settings_t *settings);
-} mg_settings_reader_t;
+struct mg_settings_reader; /* params_files.h */
 
 /** Fill params from the defaults, the files that options name, the --input deck and the command
  *  line, which takes precedence. A setting of a file applies only if no earlier file sets the
@@ -145,8 +121,9 @@ typedef struct {
  *  @return MG_OK, MG_ERR_USAGE (bad option or deck content), MG_ERR_IO (deck unreadable),
  *          MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t mg_params_parse(int argc, char *const argv[],
-                                          const mg_settings_reader_t *readers, mg_params_t *params,
-                                          mg_action_t *action, char *message, int message_size);
+                                          const struct mg_settings_reader *readers,
+                                          mg_params_t *params, mg_action_t *action, char *message,
+                                          int message_size);
 
 /** mg_params_parse on rank 0; all ranks get the result, and errors are logged.
  *
@@ -155,15 +132,8 @@ MG_MUST_CHECK mg_status_t mg_params_parse(int argc, char *const argv[],
  *  @return as mg_params_parse, MG_ERR_USAGE (command lines differ) or MG_ERR_COMM, the same on
  *          every rank */
 MG_MUST_CHECK mg_status_t mg_params_parse_on_ranks(int argc, char *const argv[],
-                                                   const mg_settings_reader_t *readers,
+                                                   const struct mg_settings_reader *readers,
                                                    mg_params_t *params, mg_action_t *action);
-
-/** mg_params_parse for a deck in memory, without a command line. Entry point of the fuzzer.
- *
- *  @param[in] name  file name for messages ("name:line: ...") */
-MG_MUST_CHECK mg_status_t mg_params_parse_deck(const char *text, int64_t length, const char *name,
-                                               mg_params_t *params, char *message,
-                                               int message_size);
 
 /** Is the domain periodic in direction d? */
 static inline bool mg_params_is_periodic(const mg_params_t *params, int d) {
@@ -254,12 +224,6 @@ static inline bool mg_params_solves_once(const mg_params_t *params) {
 
 /** Do smooths, degree and omega have the defaults of the operator and the smoother? */
 bool mg_params_has_default_smooths(const mg_params_t *params);
-
-/** Suffix of the XDMF file beside a dump: FILE.xdmf. */
-#define MG_XDMF_ENDING ".xdmf"
-
-/** File name of the --dump-every dump after `cycles` cycles: NAME.hdf becomes NAME.0003.hdf. */
-void mg_dump_numbered(const char *path, int cycles, char numbered[MG_PATH_MAX]);
 
 /** Fill params with the defaults. */
 void mg_params_defaults(mg_params_t *params);

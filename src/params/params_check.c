@@ -1,5 +1,5 @@
 /* Final checks after all options are read: dependent defaults, then contradictions. */
-#include "params/params_parser.h"
+#include "params/params_files.h"
 #include "params/params_value.h"
 #include "wings.h"
 #include <string.h>
@@ -257,7 +257,7 @@ static mg_status_t apply_official(mg_parser_t *parser) {
   return MG_OK;
 }
 
-mg_status_t mg_parser_finish(mg_parser_t *parser, const mg_settings_reader_t *readers) {
+mg_status_t mg_parser_finish(mg_parser_t *parser, const struct mg_settings_reader *readers) {
   (void)readers;
   choose_grid(parser);
   MG_TRY(check_cells(parser));

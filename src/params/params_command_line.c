@@ -1,8 +1,8 @@
 /* Defaults and the command line. getopt is unsuitable: it has global state, reorders argv and
  * depends on POSIXLY_CORRECT. Its messages give neither limits nor the nearest option. */
 #include "params/params.h"
+#include "params/params_files.h"
 #include "params/params_nearest.h"
-#include "params/params_parser.h"
 #include "params/params_value.h"
 #include "wings.h"
 #include <ctype.h>
@@ -161,7 +161,7 @@ mg_status_t mg_params_read(int argc, char *const argv[], mg_params_t *params, mg
   return read_all(&parser, argc, argv, action);
 }
 
-mg_status_t mg_params_parse(int argc, char *const argv[], const mg_settings_reader_t *readers,
+mg_status_t mg_params_parse(int argc, char *const argv[], const struct mg_settings_reader *readers,
                             mg_params_t *params, mg_action_t *action, char *message,
                             int message_size) {
   mg_parser_t parser;

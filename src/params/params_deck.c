@@ -3,8 +3,8 @@
  * This parser is the project's own because each message names a line, and because a deck that was
  * damaged or cut must be an error. libinih does not report line numbers to its caller, truncates
  * long lines, and ignores text after a NUL byte or a section name. */
+#include "params/params_files.h"
 #include "params/params_nearest.h"
-#include "params/params_parser.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

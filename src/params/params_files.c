@@ -1,8 +1,8 @@
 /* Files that options name: settings in them, and checks that no two options write the same file and
  * no output overwrites an input. */
+#include "params/params_files.h"
 #include "base/paths.h"
 #include "base/real_path.h"
-#include "params/params_parser.h"
 #include "params/params_value.h"
 #include <stdio.h>
 #include <string.h>

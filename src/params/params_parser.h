@@ -4,10 +4,7 @@
 
 #include "params/params_table.h"
 
-enum {
-  MG_DECK_LINE_MAX = 190, /**< characters per line, without comment */
-  MG_DECK_SIZE_MAX = 1 << 20
-};
+enum { MG_DECK_LINE_MAX = 190 /**< characters per line of a deck, without comment */ };
 
 /** Source of an option's value, in order of precedence. FILE: a file that another option names. */
 typedef enum { MG_FROM_DEFAULT, MG_FROM_FILE, MG_FROM_DECK, MG_FROM_COMMAND_LINE } mg_source_t;
@@ -51,26 +48,10 @@ typedef struct {
 } mg_label_t;
 mg_label_t mg_parser_label(const mg_parser_t *parser, mg_option_id_t id);
 
-/** Read a deck from memory into the parser.
- *
- *  @param[in] name  file name for messages; borrowed by the parser */
-MG_MUST_CHECK mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *text, int64_t length,
-                                              const char *name);
-
-/** mg_parser_read_deck from a file. Returns MG_ERR_IO if it cannot be read. */
-MG_MUST_CHECK mg_status_t mg_parser_read_deck_file(mg_parser_t *parser, const char *path);
-
-/** Apply the settings in the files that options name. NULL: none */
-MG_MUST_CHECK mg_status_t mg_parser_take_files(mg_parser_t *parser,
-                                               const mg_settings_reader_t *readers);
-
-/** Reject output files that two options write, or that would overwrite an input file. */
-MG_MUST_CHECK mg_status_t mg_parser_check_files(mg_parser_t *parser);
-
 /** Apply the readers (NULL: none), fill in the defaults that depend on other options, then reject
  *  contradictions. */
 MG_MUST_CHECK mg_status_t mg_parser_finish(mg_parser_t *parser,
-                                           const mg_settings_reader_t *readers);
+                                           const struct mg_settings_reader *readers);
 
 /** Set the defaults that depend on other options, where `source` is MG_FROM_DEFAULT. */
 void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]);

@@ -88,7 +88,7 @@ static mg_status_t apply_own_lines(int argc, char *const argv[], uint64_t hash_o
 }
 
 mg_status_t mg_params_parse_on_ranks(int argc, char *const argv[],
-                                     const mg_settings_reader_t *readers, mg_params_t *params,
+                                     const struct mg_settings_reader *readers, mg_params_t *params,
                                      mg_action_t *action) {
   static struct {
     parsed_t parsed;

@@ -1,7 +1,7 @@
 /* libFuzzer target for the parsers. If the lowest bit of the first byte is set, the rest is a
  * command line, otherwise a deck. Any input that parses must survive --print-config. Build with
  * clang -fsanitize=fuzzer,address,undefined, run with -max_len=4096. */
-#include "params/params.h"
+#include "params/params_files.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "io/input.h"
 #include "io/restart.h"
 #include "io/stored_sums.h"
+#include "params/params_files.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Checksums of planes, and names of numbered files. */
 #include "io/checksum.h"
 #include "io/dump.h"
+#include "params/params_files.h"
 #include "tests/lib/test.h"
 #include <math.h>
 #include <string.h>

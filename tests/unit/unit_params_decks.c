@@ -1,5 +1,5 @@
 /* Decks: accepted syntax, the message of each error, and round trips through --print-config. */
-#include "params/params_parser.h"
+#include "params/params_files.h"
 #include "tests/lib/params_line.h"
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* Every option of the table appears in --help, in the man page and in the bash completion. Every
  * deck in inputs/ parses. Reads the source tree at $srcdir, or the working directory. */
-#include "params/params.h"
+#include "params/params_files.h"
 #include "params/params_table.h"
 #include "tests/lib/test.h"
 #include <ctype.h>

@@ -5,6 +5,7 @@
 #include "io/hdf5/h5.h"
 #include "io/restart.h"
 #include "io/stored_sums.h"
+#include "params/params_files.h"
 #include "tests/lib/test.h"
 #include <math.h>
 #include <stdlib.h>

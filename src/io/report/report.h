@@ -1,10 +1,8 @@
-/* Reports of results, as text and as JSON and CSV files. Rank 0 writes. Functions are not
- * collective unless stated. */
+/* Reports of results. Rank 0 writes. Functions are not collective unless stated. */
 #ifndef MG_REPORT_H
 #define MG_REPORT_H
 
 #include "base/log.h"
-#include "io/dump.h"
 #include "io/input.h"
 #include "level/smooth.h"
 #include "plan/plan_stats.h"
@@ -38,9 +36,6 @@ typedef struct {
   double dof_per_s;               /**< mg_report_rate of h */
   char why[256];                  /**< reason if not valid, else "" */
 } mg_fom_t;
-
-/** Version of the JSON reports: 1 more if a key is removed or changes its meaning. */
-enum { MG_REPORT_SCHEMA = 1 };
 
 /** Everything that a report may print. */
 typedef struct {
@@ -112,38 +107,12 @@ void mg_report_print_info(mg_action_t action, const mg_params_t *params);
 /** Print the head of the text report: problem, machine, levels. */
 void mg_report_print_head(FILE *out, const mg_report_t *report);
 
-/** Print the choices that the run made by measurement. */
-void mg_report_print_choices(FILE *out, const mg_placement_t *placement);
-
 /** Print the rest of the text report: residual histories, performance table, error, order,
  *  verification. */
 void mg_report_print_results(FILE *out, const mg_report_t *report);
 
-/** Print a table of the energy of the timed solves at h; nothing if none was requested. */
-void mg_report_print_energy(FILE *out, const mg_result_t *result);
-
-/** Reason why there is no energy of a part; NULL if there is. */
-const char *mg_report_energy_gap(const mg_energy_t *energy, mg_energy_part_t part);
-
-/** Joules of one solve at h; NaN if not measured. */
-double mg_report_joules_per_solve(const mg_energy_t *energy, mg_energy_part_t part);
-
-struct mg_sink;
-/** Put the fields of energy in JSON, and its columns in CSV from number `next` on (fields.h). */
-void mg_energy_fields(struct mg_sink *s, const mg_result_t *result);
-void mg_energy_columns(struct mg_sink *s, const mg_report_t *report, int next);
-
 /** Print the end of the text report: HPGMG-FV's summary, if there is a rate, and the line FOM. */
 void mg_report_print_fom(FILE *out, const mg_report_t *report);
-
-/** Gather the checksums of the solution and the right-hand side, for the JSON report. Collective
- *  over the world. */
-MG_MUST_CHECK mg_status_t mg_report_checksums(mg_report_t *report, const mg_hierarchy_t *h);
-
-/** Write the files of --json, --csv and --dump, and the line about the dump. If one of them fails,
- *  the others are still written. Collective over the world.
- *  @return the worst status: as mg_report_write_files and mg_dump_run */
-MG_MUST_CHECK mg_status_t mg_report_write_all(const mg_report_t *report, mg_hierarchy_t *h);
 
 /** Cells of a box: "16^3", or "50x60x37" with --cells. */
 mg_grid_text_t mg_report_box(const mg_layout_t *layout);
@@ -157,30 +126,8 @@ static inline bool mg_report_is_stdout(const char *path) {
   return strcmp(path, "-") == 0;
 }
 
-/** Write one file, by the function that makes its text, as mg_report_write_files does.
- *  @param[in] alone  only rank 0 calls; otherwise collective over the world */
-MG_MUST_CHECK mg_status_t mg_report_write(const char *option, const char *path,
-                                          mg_status_t (*writer)(FILE *out, const void *report),
-                                          const void *report, bool alone);
-
-/** Print where the fields come from, if there are files of --coefficients or --rhs. */
-void mg_report_print_input(FILE *out, const mg_params_t *params, const mg_input_t *input);
-
 /** Print where each field of the problem comes from, in every run. */
 void mg_report_print_problem(FILE *out, const mg_params_t *params, const mg_input_t *input);
-
-/** Check before the solve that the result files can be written. Existing files are not changed,
- *  missing ones are not created. Collective over the world.
- *  @return MG_OK, MG_ERR_IO (logged), MG_ERR_USAGE (--json without jansson) */
-MG_MUST_CHECK mg_status_t mg_report_check_outputs(const mg_params_t *params);
-
-/** Write the files of --json and --csv if requested. A file is replaced completely or not at
- *  all. If one cannot be written, the other still is.
- *
- *  For a FIFO, this waits for a reader; a signal to any rank ends the wait. Collective over the
- *  world.
- *  @return MG_OK, MG_ERR_INTERRUPTED (the wait), MG_ERR_IO, MG_ERR_MEMORY, MG_ERR_COMM; logged */
-MG_MUST_CHECK mg_status_t mg_report_write_files(const mg_report_t *report);
 
 /** Stream for the text report: stdout, or stderr if --json=- or --csv=- uses stdout. NULL if this
  *  rank prints none: with --quiet, and on all ranks but 0. */
@@ -194,11 +141,6 @@ int mg_report_flush(FILE *out);
 /** Flush stdout and check that all output was written.
  *  @return MG_OK, MG_ERR_IO (logged) */
 MG_MUST_CHECK mg_status_t mg_report_check_stdout(void);
-
-/** Write the text of one file, from the rows of mg_report_fields (fields.h).
- *  @param[in] report  mg_report_t */
-MG_MUST_CHECK mg_status_t mg_report_json(FILE *out, const void *report);
-MG_MUST_CHECK mg_status_t mg_report_csv(FILE *out, const void *report);
 
 /** Memory of the finest level: "host", "device" or "unified". */
 static inline const char *mg_report_memory(const mg_params_t *params, const mg_plan_t *plan) {

@@ -1,5 +1,5 @@
 /* The choices that a run made by measurement, in the text report. */
-#include "io/report/report.h"
+#include "io/report/report_wings.h"
 #include <inttypes.h>
 
 /* The chosen cutoff, and the fastest alternative. */

@@ -1,6 +1,6 @@
 /* CSV of the fields of reports: one line per grid; values of the run are repeated. */
 #include "io/report/fields.h"
-#include "io/report/report.h"
+#include "io/report/report_wings.h"
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Energy in reports. */
 #include "io/report/fields.h"
-#include "io/report/report.h"
+#include "io/report/report_wings.h"
 #include <math.h>
 
 const char *mg_report_energy_gap(const mg_energy_t *energy, mg_energy_part_t part) {

@@ -3,7 +3,7 @@
 #include "config.h"
 #endif
 #include "io/report/fields.h"
-#include "io/report/report.h"
+#include "io/report/report_wings.h"
 #include "wings.h"
 
 #define RANKS   .low = 1, .high = 1e9

@@ -6,7 +6,7 @@
 #include "base/real_path.h"
 #include "comm/comm.h"
 #include "io/report/fields.h"
-#include "io/report/report.h"
+#include "io/report/report_wings.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -6,8 +6,8 @@
 #include "device/device_select.h"
 #include "device/thread_check.h"
 #include "io/field_checksum.h"
-#include "io/report/report.h"
 #include "io/report/report_health.h"
+#include "io/report/report_wings.h"
 #include "wings.h"
 #include <stddef.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* What files add to the report of a run: origins of fields, checksums, the line of --dump. */
+#include "io/dump.h"
 #include "io/field_checksum.h"
-#include "io/report/report.h"
+#include "io/report/report_wings.h"
 
 /* The origin of a field; `source` is its file's. */
 static void print_field(FILE *out, const mg_params_t *params, const mg_input_t *input,

@@ -4,7 +4,7 @@
 #endif
 #include "base/log.h"
 #include "io/report/fields.h"
-#include "io/report/report.h"
+#include "io/report/report_wings.h"
 
 mg_status_t mg_report_json(FILE *out, const void *report) {
   return mg_fields_json(out, mg_report_fields, report, false);

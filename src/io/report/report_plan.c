@@ -1,5 +1,5 @@
 #include "base/log.h"
-#include "io/report/report.h"
+#include "io/report/report_wings.h"
 #include "wings.h"
 #include <inttypes.h>
 

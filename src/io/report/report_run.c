@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "device/device_select.h"
-#include "io/report/report.h"
+#include "io/report/report_wings.h"
 #include "wings.h"
 #include <math.h>
 

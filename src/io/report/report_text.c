@@ -3,7 +3,7 @@
 #endif
 #include "base/log.h"
 #include "git_version.h"
-#include "io/report/report.h"
+#include "io/report/report_wings.h"
 #include "wings.h"
 #include <errno.h>
 #include <inttypes.h>
