@@ -24,8 +24,8 @@ typedef struct {
   bool (*usable)(int number, char *why, size_t size);
   /** What launches can use on a device, which need not be open. Unknown: 0.
    *  @param[out] limit  [0]: SMs; after set_shared, 0 if the open device is shared: a launch can
-   *      rely on none. [1]: bytes of shared memory of a block */
-  void (*limits)(int number, double limit[2]);
+   *      rely on none. [1]: bytes of shared memory of a block. [2]: bytes of the L2 */
+  void (*limits)(int number, double limit[3]);
   /** Open device `number` for this process. If it is open already, only find the facts.
    *  @return MG_OK, MG_ERR_UNAVAILABLE (it is not usable), MG_ERR_DEVICE, MG_ERR_MEMORY */
   mg_status_t (*open)(int number, mg_device_facts_t *facts);

@@ -45,6 +45,13 @@ typedef enum { MG_BOTTOM_BICGSTAB, MG_BOTTOM_CG, MG_BOTTOM_SMOOTHER } mg_bottom_
 
 typedef enum { MG_CYCLE_F, MG_CYCLE_V } mg_cycle_t;
 
+/** What a launch can use on the GPU of any rank. */
+typedef struct {
+  int sms;          /**< SMs, all at the same time; 0 if ranks share a GPU */
+  int shared_bytes; /**< shared memory of a block */
+  int l2_bytes;     /**< L2 cache */
+} mg_gpu_t;
+
 /** Cycles after the first: V-cycles, or CG steps, each preconditioned with a V-cycle. */
 typedef enum { MG_KRYLOV_NONE, MG_KRYLOV_CG } mg_krylov_method_t;
 

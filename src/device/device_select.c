@@ -139,16 +139,15 @@ static mg_status_t note_sharers(void) {
   return MG_OK;
 }
 
-/* Find the SMs and the shared memory that launches can use on the GPU of any rank.
- * @param[in] opened  0 SMs are a shared GPU, not an unknown one */
+/* Find what launches can use on any rank's GPU. If `opened`, 0 SMs are those of a shared one. */
 static mg_status_t find_limits(mg_params_t *params, int n, bool opened) {
-  double least[2] = {0.0, 0.0};
+  double least[3] = {0.0};
   int number = 0;
   MG_TRY(mg_comm_agree(device_number(params, n, &number)));
   gpus()->limits(number, least);
-  MG_TRY(mg_comm_min(mg_comm_world(), least, 2));
-  if (opened || least[0] > 0.0) params->sms = (int)least[0];
-  if (least[1] > 0.0) params->shared_bytes = (int)least[1];
+  MG_TRY(mg_comm_min(mg_comm_world(), least, 3));
+  if (opened || least[0] > 0.0)
+    params->gpu = (mg_gpu_t){(int)least[0], (int)least[1], (int)least[2]};
   return MG_OK;
 }
 

@@ -24,8 +24,8 @@ MG_MUST_CHECK mg_status_t mg_device_locations(mg_device_location_t **locations);
 void mg_device_uuid(const mg_params_t *params, unsigned char uuid[16]);
 
 /** Resolve --device=auto for a run that is only planned: as mg_device_choose, but opens no
- *  device. A device requested by name need not exist; without one, params->sms and shared_bytes
- * stay. Collective over the world. */
+ *  device. A device requested by name need not exist; without one, params->gpu stays. Collective
+ *  over the world. */
 MG_MUST_CHECK mg_status_t mg_device_resolve(mg_params_t *params);
 
 /** Resolve --device and open the device of this rank.
@@ -35,8 +35,8 @@ MG_MUST_CHECK mg_status_t mg_device_resolve(mg_params_t *params);
  *  round-robin.
  *
  *  Collective over the world; all ranks agree.
- *  @param[in,out] params  device is not MG_DEVICE_AUTO afterwards; on GPUs, sms, shared_bytes and
- *      steps_per_pass are limited to what all of them have
+ *  @param[in,out] params  device is not MG_DEVICE_AUTO afterwards; on GPUs, gpu and steps_per_pass
+ *      are limited to what all of them have
  *  @return MG_OK, MG_ERR_UNAVAILABLE, MG_ERR_MEMORY or MG_ERR_DEVICE (logged once), MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_device_choose(mg_params_t *params);
 

@@ -15,9 +15,7 @@ enum {
   MG_CPU_BELOW_AUTO = -1,   /**< cpu_below: measured later; until then no level lives on the CPU */
   MG_STRIP_BYTES_AUTO = -1, /**< strip_bytes: measured later (run/strip_size.h) */
   MG_STEPS_AUTO = -1,       /**< steps_per_pass: as many as GPU and operator allow */
-  MG_SMS_ASSUMED = 132,     /**< sms, where no GPU is known: of an H100 or H200 */
-  MG_SHARED_ASSUMED = 227 << 10, /**< shared_bytes there */
-  MG_MAX_DEGREE = 50             /**< of the Chebyshev polynomial */
+  MG_MAX_DEGREE = 50        /**< of the Chebyshev polynomial */
 };
 
 /** All run-time parameters. Filled by mg_params_parse, constant afterwards. */
@@ -64,15 +62,13 @@ typedef struct {
   bool levels_breakdown;
 
   mg_device_t device;
+  mg_gpu_t gpu;  /**< not an option: where no GPU is known, an H100 or H200 */
   int device_id; /**< CUDA device number; -1: chosen by the rank's index on its host */
   mg_memory_t memory;
-  int64_t cpu_below;        /**< levels with fewer total cells live on the CPU */
-  mg_transport_t transport; /**< transport of messages between GPUs */
-  int64_t steps_per_pass;   /**< maximum number of steps fused into a pass, or auto */
-  int64_t strip_bytes;      /**< of strips in passes of CPUs, or auto */
-  int sms;                  /**< not an option: SMs that a launch of any rank can occupy all at the
-                               same time; 0 if a GPU is shared */
-  int shared_bytes; /**< not an option: shared memory that a block on any of them can have */
+  int64_t cpu_below;         /**< levels with fewer total cells live on the CPU */
+  mg_transport_t transport;  /**< transport of messages between GPUs */
+  int64_t steps_per_pass;    /**< maximum number of steps fused into a pass, or auto */
+  int64_t strip_bytes;       /**< of strips in passes of CPUs, or auto */
   int64_t agglomerate_below; /**< gather a level until each rank holds this many cells, or auto */
   int64_t finest_ranks;      /**< not an option: maximum number of ranks that hold cells of the
                                 finest level; 0: no limit */

@@ -17,8 +17,7 @@ void mg_params_defaults(mg_params_t *params) {
     /* cannot fail: tests/unit/unit_params.c checks that every default is within its limits */
     if (option->value && !mg_option_set(option, option->value, params, &why)) continue;
   }
-  params->sms = MG_SMS_ASSUMED;
-  params->shared_bytes = MG_SHARED_ASSUMED;
+  params->gpu = (mg_gpu_t){.sms = 132, .shared_bytes = 227 << 10, .l2_bytes = 50 << 20};
   mg_params_set_dependent_defaults(params, nothing_set);
 }
 

@@ -12,11 +12,11 @@
 #include "formulas/view.h"
 #include "plan/decomp.h"
 
-/** Sizes on a rank for which a path pays; [1]: of colored steps. */
+/** Sizes on a rank for which a path pays; [1]: of colored steps. Cells: on 132 SMs. */
 typedef struct {
-  int64_t min_cells, one_exchange_max_cells, one_exchange_min_ranks;
-  /** Bytes of a vector from which the last sweep computes the residual, the first interpolates. */
-  int64_t residual_min_bytes[2], interpolation_min_bytes;
+  double min_cells, one_exchange_max_cells, one_exchange_min_ranks;
+  /** Vectors, in L2s, from which the last sweep computes the residual, the first interpolates. */
+  double residual_min_l2[2], interpolation_min_l2;
 } mg_path_limits_t;
 
 typedef struct mg_level_plan mg_level_plan_t;
@@ -30,8 +30,7 @@ typedef struct {
   bool periodic[3]; /**< in each direction */
   bool neumann;     /**< has such a side */
   bool alpha_varies;
-  int sms;                /**< SMs of the GPU; 0: shared with other ranks */
-  int shared_bytes;       /**< shared memory of a block */
+  mg_gpu_t gpu;
   int32_t coarse_box_dim; /**< its cells per side of a box; 0: none, or at another place */
   mg_bottom_t bottom;
 

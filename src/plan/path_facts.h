@@ -9,6 +9,11 @@ static inline void mg_deepen(mg_level_plan_t *plan, int layers) {
   if (plan->ghost_layers < layers) plan->ghost_layers = layers;
 }
 
+/** SMs of the GPU, relative to those of an H100 or H200. Unknown if ranks share it: 1. */
+static inline double mg_relative_sms(const mg_level_facts_t *level) {
+  return level->gpu.sms > 0 ? level->gpu.sms / 132.0 : 1.0;
+}
+
 /** Whether some ghosts are copies of cells. */
 static inline bool mg_has_halo(const mg_level_facts_t *level) {
   return level->layout->n_ranks > 1 || level->periodic[0] || level->periodic[1] ||

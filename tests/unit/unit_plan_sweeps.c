@@ -5,7 +5,7 @@
 #include "tests/guard/guard.h"
 #include "tests/lib/plan_case.h"
 
-/* Limits of the rows, as they were measured. */
+/* Limits of the rows, as they were measured on 132 SMs and 32 MiB of L2. */
 enum {
   FUSED_MIN_CELLS = 1 << 19,
   RESIDUAL_MIN_BYTES = 3 << 22,
@@ -146,13 +146,14 @@ static void test_passes(void) {
  * @param[out] wide  whether they are for colored steps only */
 static bool tiles_of_7_points(const int32_t n[3], bool *wide) {
   mg_resident_tiles_t t;
-  if (!mg_resident_choose_tiles(n, params.sms, &t)) return false;
+  if (!mg_resident_choose_tiles(n, params.gpu.sms, &t)) return false;
   *wide = mg_resident_tiles_are_wide(&t);
   CHECK_INT(2 * t.pairs, n[0]);
   CHECK_INT(t.rows[0] * t.tiles[0], n[1]);
   CHECK_INT(t.rows[1] * t.tiles[1], n[2]);
   CHECK(t.rows[0] % 2 == 0 && t.rows[1] % 2 == 0 && t.rows[0] % t.rows_per_thread == 0);
-  CHECK(mg_resident_blocks(&t) <= params.sms && mg_resident_blocks(&t) <= MG_RESIDENT_MAX_BLOCKS);
+  CHECK(mg_resident_blocks(&t) <= params.gpu.sms &&
+        mg_resident_blocks(&t) <= MG_RESIDENT_MAX_BLOCKS);
   CHECK(mg_resident_threads(&t) % 32 == 0);
   if (*wide) {
     CHECK(t.pairs <= MG_RESIDENT_WIDE_PAIRS);
@@ -169,13 +170,14 @@ static bool tiles_of_7_points(const int32_t n[3], bool *wide) {
 
 static bool tiles_of_fv4(const int32_t n[3], bool *wide) {
   mg_fv4_tiles_t t;
-  if (!mg_fv4_choose_tiles(n, params.sms, &t)) return false;
+  if (!mg_fv4_choose_tiles(n, params.gpu.sms, &t)) return false;
   const int64_t cells = (int64_t)t.side[0] * t.side[1] * t.side[2];
   for (int d = 0; d < 3; d++) {
     CHECK_INT(t.side[d] * t.count[d], n[d]);
     CHECK(t.side[d] % 2 == 0 && t.side[d] >= 4);
   }
-  CHECK(mg_fv4_tile_blocks(&t) <= params.sms && mg_fv4_tile_blocks(&t) <= MG_RESIDENT_MAX_BLOCKS);
+  CHECK(mg_fv4_tile_blocks(&t) <= params.gpu.sms &&
+        mg_fv4_tile_blocks(&t) <= MG_RESIDENT_MAX_BLOCKS);
   CHECK(t.threads <= MG_RESIDENT_MAX_THREADS && t.threads % 32 == 0);
   *wide = mg_fv4_tiles_are_wide(n);
   CHECK_INT(*wide, t.threads < cells);
@@ -196,6 +198,11 @@ static void add_resident(int32_t n, int all_steps, char *text, size_t size) {
       is_fv4 ? tiles_of_fv4(level->layout.n, &wide) : tiles_of_7_points(level->layout.n, &wide);
   CHECK_INT(level->resident,
             tiles && (!wide || params.smoother == MG_SMOOTHER_GSRB) && (!is_fv4 || n % 4 == 0));
+  if (level->path == &mg_path_cuda_fused) {
+    CHECK(params.gpu.sms > 0 &&
+          (int64_t)n * n * n * 132 >= (int64_t)FUSED_MIN_CELLS * params.gpu.sms);
+    return;
+  }
   CHECK_INT(level->steps_per_pass, level->resident ? all_steps : 1);
   CHECK_INT(level->fused_residual, level->resident);
   CHECK_INT(level->fused_interpolation, level->resident && !is_fv4);
@@ -224,20 +231,62 @@ static void test_resident(void) {
     for (int variant = 0; variant < 12; variant++) {
       char text[256] = "";
       set_size(4, 1);
-      CHECK_INT(params.sms, 132); /* where no GPU is known */
+      CHECK_INT(params.gpu.sms, 132); /* where no GPU is known */
       params.device = MG_DEVICE_CUDA;
       params.cpu_below = 0;
       params.smooths = 3;
       params.op = cases[i].op;
       params.smoother = cases[i].smoother;
-      params.sms = sms[variant / 4];
+      params.gpu.sms = sms[variant / 4];
       set_boundary(variant % 2 ? PERIODIC : WALLS);
       params.precision = variant / 2 % 2 ? MG_CLASS_MIXED : MG_CLASS_DOUBLE;
       for (int32_t n = 16; n <= 80; n += 2)
         add_resident(n, cases[i].steps, text, sizeof text);
-      CHECK_STRING(text, params.sms == 132  ? cases[i].on_132
-                         : params.sms == 20 ? cases[i].on_20
-                                            : "");
+      CHECK_STRING(text, params.gpu.sms == 132  ? cases[i].on_132
+                         : params.gpu.sms == 20 ? cases[i].on_20
+                                                : "");
+    }
+}
+
+/* The limits of fused sweeps on GPUs with half and twice the SMs and L2: 64^3 to 320^3 cells on
+ * each of two ranks. */
+static void test_limits(void) {
+  static const struct {
+    int sms, l2_mib;
+    int64_t fused, residual, interpolation, one_exchange; /* cells per rank */
+  } cases[] = {
+      {132, 50, FUSED_MIN_CELLS, RESIDUAL_MIN_BYTES / 8, INTERPOLATION_MIN_BYTES / 8,
+       ONE_EXCHANGE_MAX_CELLS},
+      {132, 60, FUSED_MIN_CELLS, RESIDUAL_MIN_BYTES / 8, INTERPOLATION_MIN_BYTES / 8,
+       ONE_EXCHANGE_MAX_CELLS},
+      {264, 126, 2 * FUSED_MIN_CELLS, RESIDUAL_MIN_BYTES / 4, INTERPOLATION_MIN_BYTES / 4,
+       23726566 /* sqrt(8) times */},
+      {66, 25, FUSED_MIN_CELLS / 2, RESIDUAL_MIN_BYTES / 16, INTERPOLATION_MIN_BYTES / 16, 2965820},
+      {0, 50, FUSED_MIN_CELLS, RESIDUAL_MIN_BYTES / 8, INTERPOLATION_MIN_BYTES / 8,
+       ONE_EXCHANGE_MAX_CELLS}, /* shared */
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (int32_t n = 64; n <= 320; n += 8) {
+      set_size(4, 1);
+      params.device = MG_DEVICE_CUDA;
+      params.cpu_below = 0;
+      set_boundary(WALLS);
+      params.smoother = MG_SMOOTHER_GSRB;
+      params.smooths = 3;
+      params.gpu.sms = cases[i].sms;
+      params.gpu.l2_bytes = cases[i].l2_mib << 20;
+      params.log2_box_dim = 3;
+      params.boxes[0] = params.boxes[1] = n / 8;
+      params.boxes[2] = 2 * n / 8;
+      CHECK_INT(build(2), MG_OK);
+      const mg_level_plan_t *level = &plan.level[0];
+      const int64_t cells = (int64_t)n * n * n;
+      const bool fused = cells >= cases[i].fused;
+      CHECK(level->layout.n_ranks == 2 && !level->resident);
+      CHECK_INT(level->steps_per_pass, fused ? 3 : 1);
+      CHECK_INT(level->fused_residual, fused && cells >= cases[i].residual);
+      CHECK_INT(level->fused_interpolation, fused && cells >= cases[i].interpolation);
+      CHECK_INT(level->one_exchange, fused && cells <= cases[i].one_exchange);
     }
 }
 
@@ -304,7 +353,7 @@ static void test_plain_operator(void) {
     params.device = devices[c % 3];
     set_boundary(c / 3 % 2 ? PERIODIC : WALLS);
     params.precision = c / 6 ? MG_CLASS_MIXED : MG_CLASS_DOUBLE;
-    params.sms = 132;
+    params.gpu.sms = 132;
     params.cpu_below = 0;
     CHECK_INT(build(1 + c % 2 * 7), MG_OK);
     for (int l = 0; l < plan.n_levels; l++) {
@@ -348,5 +397,6 @@ int main(void) {
   test_unknown_operator();
   test_fv4_halo();
   test_resident();
+  test_limits();
   return TEST_RESULT();
 }

@@ -86,7 +86,7 @@ static bool all_cubes(const mg_level_facts_t *level) {
 }
 
 static bool can_cubes(const mg_level_facts_t *level) {
-  return all_cubes(level) && paired_bytes(level) <= level->shared_bytes;
+  return all_cubes(level) && paired_bytes(level) <= level->gpu.shared_bytes;
 }
 
 /* Whether a thread has each pair of cells. */

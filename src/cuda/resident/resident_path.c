@@ -3,6 +3,9 @@
 #include "cuda/resident/resident_tiles.h"
 #include "plan/path_facts.h"
 
+/* On 132 SMs: tiles of fused sweeps fill a GPU from about as many cells per SM on. */
+enum { MAX_CELLS = 80 * 80 * 80 };
+
 /* Whether the SMs have room for the cells. This follows from the number of SMs and from the
  * registers and shared memory of a block (resident_tiles.h). fv4 needs boxes as wide as its wall
  * formula. */
@@ -10,13 +13,13 @@ static bool fits_on_sms(const mg_level_facts_t *level) {
   const mg_layout_t *y = level->layout;
   mg_resident_tiles_t tiles;
   mg_fv4_tiles_t fv4_tiles;
-  if (mg_layout_n_cells(y) > MG_RESIDENT_MAX_CELLS) return false;
+  if ((double)mg_layout_n_cells(y) > MAX_CELLS * mg_relative_sms(level)) return false;
   if (level->op->points == 7)
-    return mg_resident_choose_tiles(y->n, level->sms, &tiles) &&
+    return mg_resident_choose_tiles(y->n, level->gpu.sms, &tiles) &&
            (level->colored || !mg_resident_tiles_are_wide(&tiles));
   return y->box_dim >= level->op->pass_box_dim &&
          (level->colored || !mg_fv4_tiles_are_wide(y->n)) &&
-         mg_fv4_choose_tiles(y->n, level->sms, &fv4_tiles);
+         mg_fv4_choose_tiles(y->n, level->gpu.sms, &fv4_tiles);
 }
 
 static bool can(const mg_level_facts_t *level) {

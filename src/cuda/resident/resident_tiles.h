@@ -39,8 +39,7 @@
 #include <stdint.h>
 
 enum {
-  MG_RESIDENT_MAX_CELLS = 80 * 80 * 80, /**< of a level: four pairs of cells per thread */
-  MG_RESIDENT_MAX_STEPS = 64,           /**< of a smooth */
+  MG_RESIDENT_MAX_STEPS = 64, /**< of a smooth */
   MG_RESIDENT_MAX_BLOCKS = 160,
   MG_RESIDENT_MAX_THREADS = 512,
   MG_RESIDENT_MAX_PAIRS = 32, /**< of cells in a row */

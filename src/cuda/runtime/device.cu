@@ -225,10 +225,11 @@ static void set_shared(bool shared) {
   mg_cuda.shared = shared || under_mps();
 }
 
-static void limits_of(int device, double limit[2]) {
-  const cudaDeviceAttr attribute[2] = {cudaDevAttrMultiProcessorCount,
-                                       cudaDevAttrMaxSharedMemoryPerBlockOptin};
-  for (int a = 0; a < 2; a++) {
+static void limits_of(int device, double limit[3]) {
+  const cudaDeviceAttr attribute[3] = {cudaDevAttrMultiProcessorCount,
+                                       cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                       cudaDevAttrL2CacheSize};
+  for (int a = 0; a < 3; a++) {
     int value = 0;
     if (cudaDeviceGetAttribute(&value, attribute[a], device) != cudaSuccess)
       (void)cudaGetLastError();

@@ -32,7 +32,7 @@ static void print_levels(FILE *out, const mg_report_t *r) {
   }
   if (any_resident)
     fprintf(out, "\n  (resident: a smooth in one launch; planned for GPUs with %d SMs)\n",
-            r->params->sms);
+            r->params->gpu.sms);
 }
 
 void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan) {
