@@ -185,9 +185,4 @@ mg_interpolate_any(const mg_patch_t &coarse, mg_vector_t src, const mg_view_t &l
                                                           coarse.jstride, coarse.kstride, side);
 }
 
-/** Whether mg_interpolate_folded supports a formula. */
-static inline __host__ __device__ constexpr bool mg_can_fold_walls(mg_interpolation_t kind) {
-  return kind == MG_INTERPOLATE_P1 || kind == MG_INTERPOLATE_V2;
-}
-
 #endif
