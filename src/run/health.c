@@ -12,16 +12,6 @@
 
 /* --- answers to rank 0 ------------------------------------------------------------------------ */
 
-static mg_status_t wait_for_root(mg_requests_t *requests, double seconds) {
-  bool arrived[2];
-  MG_TRY(mg_requests_wait_at_most(requests, seconds, arrived));
-  if (arrived[0] && arrived[1]) return MG_OK;
-  const mg_status_t status =
-      mg_error(MG_ERR_DIVERGED, "health: rank 0 is missing: no answer within %g s", seconds);
-  mg_comm_abort(mg_status_exit_code(status));
-  return status;
-}
-
 /* Wait for `seconds`; once a signal was caught, only for answers that are about to arrive. */
 static mg_status_t wait_for_answers(mg_requests_t *requests, double seconds, int n, bool *arrived) {
   const double slice = 0.1, grace = 0.5;
@@ -37,68 +27,60 @@ static mg_status_t wait_for_answers(mg_requests_t *requests, double seconds, int
   }
 }
 
-/* Rank 0 receives the device of every rank. */
-static mg_status_t receive_answers(mg_requests_t *requests, double seconds, mg_health_t *health) {
+/* Rank 0 receives the device of every rank, and lets the others continue, if all have answered. */
+static mg_status_t receive_answers(mg_requests_t *requests, mg_health_t *health) {
+  static char go;
   mg_health_device_t *const device = health->device;
   bool *arrived;
   MG_TRY(mg_new(&arrived, health->n_ranks, "answers of ranks"));
   mg_status_t status = MG_OK;
   for (int r = 1; r < health->n_ranks && status == MG_OK; r++)
     status = mg_comm_receive(requests, r, &device[r], sizeof *device);
-  if (status == MG_OK) status = wait_for_answers(requests, seconds, health->n_ranks - 1, arrived);
+  if (status == MG_OK)
+    status = wait_for_answers(requests, health->timeout, health->n_ranks - 1, arrived);
   for (int r = 0; r < health->n_ranks && status == MG_OK; r++) {
     device[r].answered = r == 0 || arrived[r - 1];
     health->must_abort = health->must_abort || !device[r].answered;
   }
   free(arrived);
-  return status;
-}
-
-/* Rank 0 lets the others continue, if all have answered. */
-static mg_status_t release_others(mg_requests_t *requests, const mg_health_t *health) {
-  static char go;
+  if (status != MG_OK || health->must_abort) return status;
   for (int r = 1; r < health->n_ranks; r++)
     MG_TRY(mg_comm_send(requests, r, &go, 1));
   return mg_requests_wait(requests);
 }
 
-static mg_status_t collect_on_ranks(mg_health_t *health, double seconds) {
+/* Rank 0 may be later than this one, and then waits as long as its limit. */
+static mg_status_t answer(mg_requests_t *requests, const mg_health_t *health, int rank) {
   static char go;
-  const int rank = mg_comm_rank(mg_comm_world());
-  mg_requests_t *requests;
-  mg_status_t status;
-  MG_TRY(mg_requests_create(health->n_ranks, &requests));
-  if (rank == 0) {
-    status = receive_answers(requests, seconds, health);
-    if (status == MG_OK && health->must_abort) return MG_OK; /* messages may still arrive */
-    if (status == MG_OK) status = release_others(requests, health);
-  } else {
-    /* Rank 0 may be later than this one, and then waits for `seconds`. */
-    status = mg_comm_receive(requests, 0, &go, 1);
-    if (status == MG_OK)
-      status = mg_comm_send(requests, 0, &health->device[rank], sizeof *health->device);
-    if (status == MG_OK) status = wait_for_root(requests, 3.0 * seconds);
-  }
-  if (status == MG_OK) mg_requests_free(requests);
-  return status;
+  const double seconds = 3.0 * health->timeout;
+  bool arrived[2];
+  MG_TRY(mg_comm_receive(requests, 0, &go, 1));
+  MG_TRY(mg_comm_send(requests, 0, &health->device[rank], sizeof *health->device));
+  MG_TRY(mg_requests_wait_at_most(requests, seconds, arrived));
+  if (arrived[0] && arrived[1]) return MG_OK;
+  return mg_error(MG_ERR_DIVERGED, "health: rank 0 is missing: no answer within %g s", seconds);
 }
 
-/* Collect the devices of all ranks on rank 0, which waits for `limit` seconds. If ranks are
- * missing, must_abort is set on rank 0, which gets an error: it may wait for no other rank. The
- * others wait until rank 0 aborts them. */
-static mg_status_t collect(mg_health_t *health) {
+/* Collect the devices of all ranks on rank 0, which waits for a limited time. If ranks are missing,
+ * must_abort is set on rank 0, which gets an error: it may wait for no other rank. The others wait
+ * until rank 0 aborts them. Also for mg_comm_before_collectives: a rank whose device hangs between
+ * collective functions is missing, too. */
+static mg_status_t collect(void *data) {
+  mg_health_t *health = data;
+  const int rank = mg_comm_rank(mg_comm_world());
+  mg_requests_t *requests;
   health->device[0].answered = true;
   if (health->n_ranks == 1) return MG_OK;
   if (health->must_abort) return MG_ERR_COMM;
-  const mg_status_t status = collect_on_ranks(health, health->timeout);
-  if (status != MG_OK) mg_comm_abort(mg_status_exit_code(status)); /* other ranks wait */
-  return health->must_abort ? MG_ERR_COMM : status;
-}
-
-/* For mg_comm_before_collectives: a rank whose device hangs between collective functions is
- * missing, too. */
-static mg_status_t collect_before(void *health) {
-  return collect(health);
+  mg_status_t status = mg_requests_create(health->n_ranks, &requests);
+  if (status == MG_OK)
+    status = rank == 0 ? receive_answers(requests, health) : answer(requests, health, rank);
+  if (status == MG_OK && health->must_abort) return MG_ERR_COMM; /* messages may still arrive */
+  if (status != MG_OK)
+    mg_comm_abort(mg_status_exit_code(status)); /* other ranks wait */
+  else
+    mg_requests_free(requests);
+  return status;
 }
 
 /* --- all steps -------------------------------------------------------------------------------- */
@@ -190,7 +172,7 @@ mg_status_t mg_health_check(mg_params_t *params, mg_health_checksum_t checksum,
   mg_health_device_t *mine = NULL;
   health->timeout = params->health_timeout;
   MG_TRY(mg_comm_agree(create(health, &mine)));
-  mg_comm_before_collectives(world, collect_before, health);
+  mg_comm_before_collectives(world, collect, health);
   const mg_status_t status = run_steps(params, checksum, health, mine);
   mg_comm_before_collectives(world, NULL, NULL);
   if (!health->must_abort) MG_TRY(status);
