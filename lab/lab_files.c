@@ -42,25 +42,11 @@ mg_status_t lab_check_files(const char *json, const char *csv, const char *sourc
   return MG_OK;
 }
 
-typedef mg_status_t (*writer_t)(const lab_t *lab, FILE *out);
-
 /* Write to stdout, or to a file atomically. */
 static mg_status_t write_to(const lab_t *lab, const char *option, const char *path,
-                            writer_t writer) {
-  if (strcmp(path, "-") == 0) return writer(lab, stdout);
-  mg_atomic_file_t file;
-  MG_TRY(mg_atomic_file_prepare(option, path, 0, &file));
-  FILE *out = fopen(file.temporary, "w");
-  if (!out)
-    return mg_error(MG_ERR_IO, "--%s=%s cannot be written: %s", option, path, strerror(errno));
-  mg_status_t status = writer(lab, out);
-  if (fclose(out) != 0 && status == MG_OK)
-    status = mg_error(MG_ERR_IO, "--%s=%s cannot be written: %s", option, path, strerror(errno));
-  if (status != MG_OK) {
-    mg_atomic_file_drop(&file);
-    return status;
-  }
-  return mg_atomic_file_finish(&file);
+                            mg_writer_t writer) {
+  if (strcmp(path, "-") == 0) return writer(stdout, lab);
+  return mg_atomic_file_write(option, path, writer, lab);
 }
 
 static mg_status_t written(FILE *out) {
@@ -68,7 +54,8 @@ static mg_status_t written(FILE *out) {
   return mg_error(MG_ERR_IO, "results cannot be written: %s", strerror(errno));
 }
 
-static mg_status_t csv_to(const lab_t *lab, FILE *out) {
+static mg_status_t csv_to(FILE *out, const void *data) {
+  const lab_t *lab = data;
   fprintf(out,
           "ladder,table,variant,place,blocks,threads,registers,shared_bytes,occupancy,elements,"
           "useful_bytes,requested_bytes,moved_bytes,flops,seconds,gb_per_s,of_copy,speed_up,error,"
@@ -92,7 +79,8 @@ mg_status_t lab_write_csv(const lab_t *lab, const char *path) {
   return write_to(lab, "csv", path, csv_to);
 }
 
-static mg_status_t source_to(const lab_t *lab, FILE *out) {
+static mg_status_t source_to(FILE *out, const void *data) {
+  const lab_t *lab = data;
   fputs(lab->search.winner, out);
   return written(out);
 }
@@ -120,7 +108,8 @@ static json_t *row_of(const lab_t *lab, const lab_entry_t *e) {
   return row;
 }
 
-static mg_status_t json_to(const lab_t *lab, FILE *out) {
+static mg_status_t json_to(FILE *out, const void *data) {
+  const lab_t *lab = data;
   json_t *tables = json_array(), *rows = NULL;
   for (int i = 0; i < lab->n_entries; i++) {
     const lab_entry_t *e = &lab->entry[i];

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum { MG_WHOLE_FILE_MAX = MG_REAL_PATH_MAX + 32 };
 
@@ -30,6 +31,14 @@ MG_MUST_CHECK mg_status_t mg_atomic_file_prepare(const char *option, const char 
 /** Sync the temporary file to disk and rename it to its final name.
  *  @return MG_OK, MG_ERR_IO; on error the temporary file is removed and any earlier file is kept */
 MG_MUST_CHECK mg_status_t mg_atomic_file_finish(const mg_atomic_file_t *file);
+
+/** Writes the text of a file. */
+typedef mg_status_t (*mg_writer_t)(FILE *out, const void *data);
+
+/** All steps for a text file.
+ *  @return as the writer; MG_ERR_IO, MG_ERR_USAGE as the functions above */
+MG_MUST_CHECK mg_status_t mg_atomic_file_write(const char *option, const char *path,
+                                               mg_writer_t writer, const void *data);
 
 /** Remove the temporary file if it exists. */
 void mg_atomic_file_drop(const mg_atomic_file_t *file);

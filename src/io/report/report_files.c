@@ -3,13 +3,11 @@
 #endif
 #include "base/log.h"
 #include "base/machine.h"
-#include "base/real_path.h"
 #include "comm/comm.h"
 #include "io/report/fields.h"
 #include "io/report/report_wings.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,58 +15,21 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Writes the text of one file. */
-typedef mg_status_t (*writer_t)(FILE *out, const void *report);
-
 /* Only a regular file can be replaced by a rename; devices and pipes are written directly. */
 static bool is_special(const char *path) {
   struct stat s;
-  return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
+  return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
 }
-
-/* Open a temporary file beside the final one, under a name that does not exist yet. */
-static FILE *open_temporary(const char *path, char name[], size_t size) {
-  snprintf(name, size, "%s.%ld.tmp", path, (long)getpid());
-  return fopen(name, "wx");
-}
-
-enum { NAME_MAX_BYTES = MG_REAL_PATH_MAX + 32 };
 
 static mg_status_t cannot_write(const char *option, const char *path) {
   return mg_error(MG_ERR_IO, "--%s=%s cannot be written: %s", option, path, strerror(errno));
 }
 
-/* Check that a file as large as a report can be created: a disk may be full, a quota used up. */
-static bool can_create(const char *path) {
-  char name[NAME_MAX_BYTES];
-  FILE *file = open_temporary(path, name, sizeof name);
-  if (!file) return false;
-  bool written = true;
-  for (int i = 0; i < 16384 && written; i++)
-    written = fputc('\n', file) != EOF;
-  int error = written ? 0 : errno;
-  if (fclose(file) != 0 && error == 0) error = errno;
-  unlink(name);
-  errno = error;
-  return error == 0;
-}
-
 static mg_status_t check_output(const char *option, const char *path) {
-  struct stat s;
-  char target[MG_REAL_PATH_MAX];
+  mg_atomic_file_t file;
   if (!path[0] || mg_report_is_stdout(path)) return MG_OK;
-  const bool is_there = stat(path, &s) == 0;
-  if (is_there && S_ISDIR(s.st_mode)) errno = EISDIR;
-  if (is_there ? S_ISDIR(s.st_mode) : errno == ELOOP) return cannot_write(option, path);
-  const bool there = access(path, F_OK) == 0;
-  if (there && access(path, W_OK) != 0) return cannot_write(option, path);
-  if (mg_path_is_stream(path))
-    return mg_error(MG_ERR_USAGE,
-                    "--%s=%s is already the target of stdout or stderr; use --%s=- or another file",
-                    option, path, option);
-  mg_path_resolve(path, target);
-  if (is_special(path) || can_create(target)) return MG_OK;
-  return cannot_write(option, path);
+  if (!is_special(path)) return mg_atomic_file_prepare(option, path, 0, &file);
+  return access(path, W_OK) == 0 ? MG_OK : cannot_write(option, path);
 }
 
 static mg_status_t check_outputs(const mg_params_t *params) {
@@ -81,15 +42,6 @@ static mg_status_t check_outputs(const mg_params_t *params) {
 
 mg_status_t mg_report_check_outputs(const mg_params_t *params) {
   return MG_ON_ROOT(check_outputs(params));
-}
-
-static mg_status_t write_and_close(const char *option, const char *path, FILE *file,
-                                   writer_t writer, const void *report) {
-  if (!file) return cannot_write(option, path);
-  mg_status_t status = writer(file, report);
-  const bool failed = ferror(file) != 0;
-  if ((fclose(file) != 0 || failed) && status == MG_OK) status = cannot_write(option, path);
-  return status;
 }
 
 /* --- devices and pipes ------------------------------------------------------------------ */
@@ -155,7 +107,7 @@ static mg_status_t fail_special(const char *option, const char *path) {
 }
 
 /* Write to a device or pipe. fd: its descriptor if already open, otherwise -1. */
-static mg_status_t write_special(const char *option, const char *path, int fd, writer_t writer,
+static mg_status_t write_special(const char *option, const char *path, int fd, mg_writer_t writer,
                                  const void *report) {
   char *text = NULL;
   size_t size = 0;
@@ -174,27 +126,17 @@ static mg_status_t write_special(const char *option, const char *path, int fd, w
 
 /* --- all files -------------------------------------------------------------------------- */
 
-/* Write to a temporary file and rename it, so that a full disk destroys no old result. */
-static mg_status_t write_output(const char *option, const char *path, int fd, writer_t writer,
+static mg_status_t write_output(const char *option, const char *path, int fd, mg_writer_t writer,
                                 const void *report) {
-  char name[NAME_MAX_BYTES], final[MG_REAL_PATH_MAX];
   if (!path[0]) return MG_OK;
-  if (mg_report_is_stdout(path)) {
-    MG_TRY(writer(stdout, report));
-    errno = mg_report_flush(stdout);
-    return errno != 0 ? cannot_write(option, path) : MG_OK;
-  }
   if (fd >= 0 || is_special(path)) return write_special(option, path, fd, writer, report);
-  /* Resolve a symbolic link, so that the link is kept. */
-  mg_path_resolve(path, final);
-  FILE *file = open_temporary(final, name, sizeof name);
-  mg_status_t status = write_and_close(option, path, file, writer, report);
-  if (status == MG_OK && rename(name, final) != 0) status = cannot_write(option, path);
-  if (status != MG_OK && file) unlink(name);
-  return status;
+  if (!mg_report_is_stdout(path)) return mg_atomic_file_write(option, path, writer, report);
+  MG_TRY(writer(stdout, report));
+  errno = mg_report_flush(stdout);
+  return errno != 0 ? cannot_write(option, path) : MG_OK;
 }
 
-mg_status_t mg_report_write(const char *option, const char *path, writer_t writer,
+mg_status_t mg_report_write(const char *option, const char *path, mg_writer_t writer,
                             const void *report, bool alone) {
   int fd = -1;
   if (alone) return write_output(option, path, fd, writer, report);

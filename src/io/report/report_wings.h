@@ -35,8 +35,7 @@ MG_MUST_CHECK mg_status_t mg_report_write_all(const mg_report_t *report, mg_hier
 
 /** Write one file, by the function that makes its text, as mg_report_write_files does.
  *  @param[in] alone  only rank 0 calls; otherwise collective over the world */
-MG_MUST_CHECK mg_status_t mg_report_write(const char *option, const char *path,
-                                          mg_status_t (*writer)(FILE *out, const void *report),
+MG_MUST_CHECK mg_status_t mg_report_write(const char *option, const char *path, mg_writer_t writer,
                                           const void *report, bool alone);
 
 /** Print where the fields come from, if there are files of --coefficients or --rhs. */
