@@ -12,20 +12,15 @@ int64_t mg_boundary_faces_size(const int32_t cells[3], int d, int32_t n[2]);
 /** Faces of the largest plane. */
 int64_t mg_boundary_faces_max(const mg_level_t *level);
 
-/** Set or get the plane of face betas at the upper wall in direction d.
+/** Set (put) or get a vector at a side in direction d: of MG_BETA_I + d the faces at the upper
+ * wall, of other vectors the cells next to the side.
  *
  *  Collective over the world; uses as many doubles on every rank.
- *  @param[in]     level  must have walls in direction d
- *  @param[in,out] wall   [n[1]][n[0]] of mg_boundary_faces_size. In: the
+ *  @param[in]     side  0: low; 1: high, the only one for faces. Must be a wall
+ *  @param[in,out] wall  [n[1]][n[0]] of mg_boundary_faces_size. In: the
  *          values known on this rank, 0 elsewhere. Out: the whole plane, on every rank
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */
-MG_MUST_CHECK mg_status_t mg_boundary_faces_put(const mg_level_t *level, int d, double *wall);
-MG_MUST_CHECK mg_status_t mg_boundary_faces_get(const mg_level_t *level, int d, double *wall);
-
-/** The same for the cells of a vector next to the low or high side. */
-MG_MUST_CHECK mg_status_t mg_boundary_cells_put(const mg_level_t *level, mg_vector_t vec, int d,
-                                                int side, double *wall);
-MG_MUST_CHECK mg_status_t mg_boundary_cells_get(const mg_level_t *level, mg_vector_t vec, int d,
-                                                int side, double *wall);
+MG_MUST_CHECK mg_status_t mg_boundary_move(const mg_level_t *level, mg_vector_t vec, int d,
+                                           int side, bool put, double *wall);
 
 #endif

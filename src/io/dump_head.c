@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "formulas/index.h"
 #include "git_version.h"
-#include "io/axes_io.h"
 #include "io/dump_parts.h"
 #include "io/input.h"
 #include "io/stored_sums.h"
@@ -25,34 +24,31 @@ typedef struct {
 static void group(writer_t *w, const char *path) {
   if (w->status == MG_OK) w->status = mg_h5_group(w->file, path);
 }
-static void text(writer_t *w, const char *where, const char *name, const char *value) {
-  if (w->status == MG_OK) w->status = mg_h5_put_text(w->file, where, name, value);
+static void put(writer_t *w, const char *where, const char *name, mg_h5_type_t type,
+                const void *values, int n) {
+  if (w->status == MG_OK) w->status = mg_h5_put(w->file, where, name, type, values, n);
 }
-static void integers(writer_t *w, const char *where, const char *name, const int64_t *values,
-                     int n) {
-  if (w->status == MG_OK) w->status = mg_h5_put_integers(w->file, where, name, values, n);
+static void text(writer_t *w, const char *where, const char *name, const char *value) {
+  put(w, where, name, MG_H5_TEXT, value, 1);
 }
 static void integer(writer_t *w, const char *where, const char *name, int64_t value) {
-  integers(w, where, name, &value, 1);
+  put(w, where, name, MG_H5_INT64, &value, 1);
 }
-static void doubles(writer_t *w, const char *where, const char *name, const double *values, int n) {
-  if (w->status == MG_OK) w->status = mg_h5_put_doubles(w->file, where, name, values, n);
-}
-static void number(writer_t *w, const char *where, const char *name, double value) {
-  doubles(w, where, name, &value, 1);
+static void number(writer_t *w, const char *name, double value) {
+  put(w, MG_DUMP_OURS, name, MG_H5_DOUBLE, &value, 1);
 }
 
 static const char vtk[] = "/VTKHDF", ours[] = MG_DUMP_OURS;
 
-/* A grid of cells of different widths, whose coordinates axes_io.c writes. */
+/* A grid of cells of different widths, whose coordinates dump_write.c writes. */
 static void put_rectilinear(writer_t *w, const mg_level_plan_t *level, bool cells) {
   const int64_t version[2] = {2, 8};
   int64_t points[3];
   for (int d = 0; d < 3; d++)
     points[d] = level->layout.n[d] + (cells ? 1 : 0);
-  integers(w, vtk, "Version", version, 2);
+  put(w, vtk, "Version", MG_H5_INT64, version, 2);
   text(w, vtk, "Type", "RectilinearGrid");
-  integers(w, vtk, "Dimensions", points, 3);
+  put(w, vtk, "Dimensions", MG_H5_INT64, points, 3);
   group(w, "/grid");
 }
 
@@ -69,12 +65,12 @@ static void put_image(writer_t *w, const mg_params_t *params, const mg_level_pla
     extent[2 * d + 1] = cells ? n[d] : n[d] - 1;
   }
   const double direction[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  integers(w, vtk, "Version", version, 2);
+  put(w, vtk, "Version", MG_H5_INT64, version, 2);
   text(w, vtk, "Type", "ImageData");
-  integers(w, vtk, "WholeExtent", extent, 6);
-  doubles(w, vtk, "Origin", origin, 3);
-  doubles(w, vtk, "Spacing", spacing, 3);
-  doubles(w, vtk, "Direction", direction, 9);
+  put(w, vtk, "WholeExtent", MG_H5_INT64, extent, 6);
+  put(w, vtk, "Origin", MG_H5_DOUBLE, origin, 3);
+  put(w, vtk, "Spacing", MG_H5_DOUBLE, spacing, 3);
+  put(w, vtk, "Direction", MG_H5_DOUBLE, direction, 9);
 }
 
 static void put_grid(writer_t *w, const mg_params_t *params, const mg_level_plan_t *level) {
@@ -91,38 +87,53 @@ static void put_grid(writer_t *w, const mg_params_t *params, const mg_level_plan
 static void put_cells(writer_t *w, const char *where, const int32_t n[3]) {
   const int64_t cells[3] = {n[0], n[1], n[2]};
   integer(w, where, "cells", n[0]);
-  if (!mg_is_cube(n)) integers(w, where, MG_DUMP_CELLS_IJK, cells, 3);
+  if (!mg_is_cube(n)) put(w, where, MG_DUMP_CELLS_IJK, MG_H5_INT64, cells, 3);
+}
+
+/* An option in a dump, and its name there. */
+static mg_h5_type_t type_of(const mg_option_t *option, char name[64]) {
+  mg_option_attribute(option, name, 64);
+  return option->kind == MG_KIND_DOUBLE ? MG_H5_DOUBLE
+         : option->kind == MG_KIND_INT  ? MG_H5_INT64
+                                        : MG_H5_TEXT;
 }
 
 static void put_setting(writer_t *w, const mg_option_t *option, const mg_params_t *p) {
-  const char *field = (const char *)p + option->offset;
+  const void *field = (const char *)p + option->offset;
   char name[64], value[MG_BOUNDARY_TEXT_MAX];
-  int integral;
-  double real;
-  mg_option_attribute(option, name, (int)sizeof name);
-  switch (option->kind) {
-  case MG_KIND_CELLS:
-  case MG_KIND_REALS:
-  case MG_KIND_STRETCH:
-    if (!mg_params_has_cells(p)) return;
-    /* fall through */
-  case MG_KIND_SIDES:
-  case MG_KIND_WORD:
-    if (mg_option_format(option, p, value, (int)sizeof value)) text(w, ours, name, value);
-    return;
-  case MG_KIND_DOUBLE:
-    memcpy(&real, field, sizeof real);
-    number(w, ours, name, real);
-    return;
-  default:
-    memcpy(&integral, field, sizeof integral);
-    integer(w, ours, name, integral);
-  }
+  const mg_h5_type_t type = type_of(option, name);
+  if (type == MG_H5_DOUBLE)
+    put(w, ours, name, type, field, 1);
+  else if (type == MG_H5_INT64)
+    integer(w, ours, name, *(const int *)field);
+  else if (mg_option_format(option, p, value, (int)sizeof value))
+    text(w, ours, name, value);
 }
 
-static void put_settings(writer_t *w, const mg_params_t *p) {
-  for (int id = 0; id < MG_N_OPTIONS; id++)
-    if (mg_options[id].in_dump || mg_options[id].in_later_dumps) put_setting(w, &mg_options[id], p);
+static bool is_setting(const mg_option_t *option) {
+  return option->in_dump || option->in_later_dumps;
+}
+
+mg_status_t mg_dump_get_setting(mg_h5_t *file, const mg_option_t *option, char *text, int size) {
+  char name[64];
+  union {
+    int64_t integer;
+    double number;
+  } value;
+  bool there = true, *optional = option->in_later_dumps ? &there : NULL;
+  if (!is_setting(option)) return MG_OK;
+  const mg_h5_type_t type = type_of(option, name);
+  if (type == MG_H5_TEXT) {
+    const int most = option->kind == MG_KIND_WORD ? MG_DUMP_WORD : size;
+    return mg_h5_get(file, ours, name, type, text, most, optional);
+  }
+  MG_TRY(
+      mg_h5_get(file, ours, name, type == MG_H5_DOUBLE ? MG_H5_NUMBER : type, &value, 1, optional));
+  if (there && type == MG_H5_DOUBLE)
+    snprintf(text, (size_t)size, "%.17g", value.number);
+  else if (there)
+    snprintf(text, (size_t)size, "%lld", (long long)value.integer);
+  return MG_OK;
 }
 
 /* Describe machine and time. All ranks must write the same text, so rank 0 broadcasts its own. */
@@ -152,12 +163,12 @@ static mg_status_t put_run(writer_t *w, const mg_dump_about_t *about) {
 static void put_result(writer_t *w, const mg_dump_about_t *about) {
   const mg_result_t *r = about->result;
   integer(w, ours, "cycles", about->history->n_cycles);
-  doubles(w, ours, "residual_norms", about->history->norm, about->history->n_cycles);
-  number(w, ours, "f_norm", about->f_norm);
-  if (about->reference_norm > 0.0) number(w, ours, "reference_norm", about->reference_norm);
+  put(w, ours, "residual_norms", MG_H5_DOUBLE, about->history->norm, about->history->n_cycles);
+  number(w, "f_norm", about->f_norm);
+  if (about->reference_norm > 0.0) number(w, "reference_norm", about->reference_norm);
   text(w, ours, "verification", !r ? "not yet" : r->passed ? "passed" : "failed");
-  number(w, ours, "error", r ? r->error : NAN);
-  number(w, ours, "order", r ? r->order : NAN);
+  number(w, "error", r ? r->error : NAN);
+  number(w, "order", r ? r->order : NAN);
 }
 
 /* A user-defined problem is not stored in the dump: record its files and checksum. */
@@ -170,20 +181,16 @@ static void put_files(writer_t *w, const mg_params_t *p, const mg_dump_about_t *
 
 static void put_checksums(writer_t *w, const mg_params_t *p, bool is_even) {
   char list[MG_SUMS_LIST_MAX] = "";
-  const char *const before[2] = {"", "walls/"};
   for (int walls = 0; walls < 2; walls++)
-    for (int field = 0; field < MG_N_FIELDS; field++) {
-      if (!mg_dump_wants(p, (mg_field_t)field)) continue;
-      if (walls && !mg_dump_wants_wall(p, (mg_field_t)field)) continue;
-      mg_append(list, sizeof list, "%s%s%s", list[0] ? " " : "", before[walls],
-                mg_field_name((mg_field_t)field));
-    }
+    for (int f = 0; f < MG_N_FIELDS; f++)
+      if (mg_dump_wants(p, (mg_field_t)f) && (!walls || mg_dump_wants_wall(p, (mg_field_t)f)))
+        mg_append(list, sizeof list, "%s%s%s", list[0] ? " " : "", walls ? "walls/" : "",
+                  mg_field_name((mg_field_t)f));
   for (int d = 0; d < 3 && !is_even; d++)
     mg_append(list, sizeof list, " grid/%c %cCoordinates", "xyz"[d], "XYZ"[d]);
-  for (int d = 0; d < 3; d++)
-    for (int side = 0; side < 2 && mg_dump_wants_sides(p); side++)
-      if (p->side[d][side].varies)
-        mg_append(list, sizeof list, " %s", mg_input_wall_path(d, side) + 1);
+  for (int side = 0; side < 6 && mg_dump_wants_sides(p); side++)
+    if (p->side[side / 2][side % 2].varies)
+      mg_append(list, sizeof list, " %s", mg_sums_word(mg_input_wall_path(side / 2, side % 2)));
   text(w, ours, MG_SUMS_LIST, list);
 }
 
@@ -197,7 +204,8 @@ mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_du
   MG_TRY(put_run(&w, about));
   put_cells(&w, ours, h->plan.level[0].layout.n);
   integer(&w, ours, "box_cells", h->plan.level[0].layout.box_dim);
-  put_settings(&w, p);
+  for (int id = 0; id < MG_N_OPTIONS; id++)
+    if (is_setting(&mg_options[id])) put_setting(&w, &mg_options[id], p);
   put_result(&w, about);
   text(&w, ours, "precision", p->dump_precision == MG_PRECISION_FLOAT ? "float" : "double");
   text(&w, ours, "centering", p->dump_centering == MG_CENTERING_POINT ? "point" : "cell");

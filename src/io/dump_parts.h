@@ -4,6 +4,7 @@
 
 #include "io/dump.h"
 #include "io/hdf5/h5.h"
+#include "params/params_table.h"
 
 /** Whether a level is selected. */
 bool mg_dump_wants_level(const mg_params_t *params, int level);
@@ -14,6 +15,14 @@ bool mg_dump_wants_wall(const mg_params_t *p, mg_field_t field);
 /** Whether a dump includes /boundary: values of conditions that differ from face to face. */
 bool mg_dump_wants_sides(const mg_params_t *p);
 
+/** Whether all cells of level l have the widths h. */
+bool mg_plan_is_even(const mg_level_plan_t *level, const mg_params_t *params, int l);
+
+/** Path of the positions of faces of a level whose cells differ in width: /grid/x of the finest
+ *  level, beside the fields of others; of MG_AXIS_VTK: VTK's /VTKHDF/XCoordinates ... */
+enum { MG_AXIS_VTK = -1 };
+void mg_axis_path(int level, int d, char path[MG_DATA_PATH_MAX]);
+
 /** Uncompressed bytes of all fields, and the least bytes that a file needs. */
 int64_t mg_dump_bytes(const mg_params_t *params, const mg_plan_t *plan);
 int64_t mg_dump_room(const mg_params_t *params, const mg_plan_t *plan);
@@ -22,6 +31,13 @@ int64_t mg_dump_room(const mg_params_t *params, const mg_plan_t *plan);
  *  @return MG_OK, MG_ERR_IO, MG_ERR_COMM; local to this rank, not agreed on */
 MG_MUST_CHECK mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h,
                                            const mg_dump_about_t *about);
+
+/** Read the value of an option that dumps store, as text. A file without a later option's value
+ *  does not change the text.
+ *  @return MG_OK, MG_ERR_IO */
+enum { MG_DUMP_WORD = 16 /**< bytes of a word */ };
+MG_MUST_CHECK mg_status_t mg_dump_get_setting(mg_h5_t *file, const mg_option_t *option, char *text,
+                                              int size);
 
 /** Check that the file name of a path can be written in the XDMF file.
  *  @return MG_OK, MG_ERR_USAGE (logged) */

@@ -47,6 +47,23 @@ void mg_dump_data_path(const mg_params_t *params, int level, mg_field_t field,
     snprintf(path, MG_DATA_PATH_MAX, "/HPGMG/levels/level_%d/%s", level, mg_field_name(field));
 }
 
+bool mg_plan_is_even(const mg_level_plan_t *level, const mg_params_t *params, int l) {
+  for (int d = 0; d < 3; d++)
+    if (params->face[d] ||
+        mg_plan_width(level, params, l, d, level[l].layout.n[d] - 1) != level[l].h[d])
+      return false;
+  return true;
+}
+
+void mg_axis_path(int level, int d, char path[MG_DATA_PATH_MAX]) {
+  if (level == MG_AXIS_VTK)
+    snprintf(path, MG_DATA_PATH_MAX, "/VTKHDF/%cCoordinates", "XYZ"[d]);
+  else if (level == 0)
+    snprintf(path, MG_DATA_PATH_MAX, "/grid/%c", "xyz"[d]);
+  else
+    snprintf(path, MG_DATA_PATH_MAX, "/HPGMG/levels/level_%d/%c", level, "xyz"[d]);
+}
+
 int64_t mg_dump_bytes(const mg_params_t *params, const mg_plan_t *plan) {
   const int64_t size =
       params->dump_precision == MG_PRECISION_FLOAT ? sizeof(float) : sizeof(double);

@@ -1,6 +1,5 @@
 #include "base/alloc.h"
 #include "base/log.h"
-#include "io/axes_io.h"
 #include "io/boundary_faces_io.h"
 #include "io/dump_parts.h"
 #include "io/field_io.h"
@@ -18,11 +17,6 @@ static const mg_vector_t vector_of[MG_N_FIELDS] = {
     [MG_FIELD_BETA_I] = MG_BETA_I, [MG_FIELD_BETA_J] = MG_BETA_J, [MG_FIELD_BETA_K] = MG_BETA_K,
     [MG_FIELD_DINV] = MG_DINV,     [MG_FIELD_ALPHA] = MG_ALPHA};
 
-static void checksum_path(int level, int field, char path[MG_DATA_PATH_MAX]) {
-  snprintf(path, MG_DATA_PATH_MAX, "/HPGMG/checksums/level_%d/%s", level,
-           mg_field_name((mg_field_t)field));
-}
-
 /* --- fields ---------------------------------------------------------------------------- */
 
 /* A field of a level with a value that its precision cannot hold. */
@@ -35,11 +29,10 @@ typedef struct {
 /* Write or compare a field of a level. */
 static mg_status_t run_field(mg_hierarchy_t *h, int l, mg_field_t field, bool write,
                              mg_field_io_t *io, beyond_t *beyond) {
-  char path[MG_DATA_PATH_MAX], checksums[MG_DATA_PATH_MAX];
+  char path[MG_DATA_PATH_MAX];
   mg_metric_t metric;
   mg_dump_data_path(&h->params, l, field, path);
-  checksum_path(l, field, checksums);
-  if (!write) return mg_field_read(io, path, checksums, MG_NO_VECTOR);
+  if (!write) return mg_field_read(io, path, MG_NO_VECTOR);
   if (l == 0) MG_TRY(mg_comm_agree_or_end(mg_dump_remove_conditions(h, vector_of[field])));
   if (field == MG_FIELD_RESIDUAL)
     MG_TRY(mg_comm_agree_or_end(mg_residual(&h->level[l], MG_TMP, MG_U, MG_F)));
@@ -47,7 +40,7 @@ static mg_status_t run_field(mg_hierarchy_t *h, int l, mg_field_t field, bool wr
   io->metric = &metric;
   io->is_coefficient = field >= MG_FIELD_BETA_I;
   *beyond = (beyond_t){l, field, 0.0};
-  MG_TRY(mg_field_write(io, path, checksums, vector_of[field], &beyond->value));
+  MG_TRY(mg_field_write(io, path, vector_of[field], &beyond->value));
   mg_metric_free(&metric);
   return l == 0 ? mg_comm_agree_or_end(mg_dump_restore_conditions(h, vector_of[field])) : MG_OK;
 }
@@ -98,11 +91,11 @@ static mg_status_t run_wall(mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
   int32_t n[2];
   mg_boundary_faces_size(h->plan.level[0].layout.n, d, n);
   MG_TRY(mg_comm_agree_or_end(mg_dump_remove_conditions(h, beta)));
-  MG_TRY(mg_boundary_faces_get(&h->level[0], d, wall->values));
+  MG_TRY(mg_boundary_move(&h->level[0], beta, d, 1, false, wall->values));
   MG_TRY(mg_comm_agree_or_end(mg_dump_restore_conditions(h, beta)));
   MG_TRY(unscale_wall(h, d, n, wall->values));
   snprintf(path, sizeof path, "/HPGMG/walls/%s", mg_field_name((mg_field_t)(MG_FIELD_BETA_I + d)));
-  return mg_rows_move(file, path, path + strlen("/HPGMG/"), 2, n, write, wall);
+  return mg_rows_move(file, path, true, 2, n, write, wall);
 }
 
 /* Values of a condition that differ from face to face. */
@@ -112,9 +105,9 @@ static mg_status_t run_side(mg_hierarchy_t *h, mg_h5_t *file, int d, int side, b
   int32_t n[2];
   mg_boundary_faces_size(h->plan.level[0].layout.n, d, n);
   MG_TRY(mg_comm_agree_or_end(mg_wall_values_put(h, d, side)));
-  MG_TRY(mg_boundary_cells_get(&h->level[0], MG_U, d, side, wall->values));
+  MG_TRY(mg_boundary_move(&h->level[0], MG_U, d, side, false, wall->values));
   MG_TRY(mg_comm_agree_or_end(mg_wall_values_restore(h, d, side)));
-  return mg_rows_move(file, path, path + 1, 2, n, write, wall);
+  return mg_rows_move(file, path, true, 2, n, write, wall);
 }
 
 static mg_status_t run_walls(mg_hierarchy_t *h, mg_h5_t *file, bool write) {
@@ -133,6 +126,38 @@ static mg_status_t run_walls(mg_hierarchy_t *h, mg_h5_t *file, bool write) {
   return status;
 }
 
+/* Faces of a level, or the coordinates that VTK expects: of faces, or with point centering of cell
+ * centers. Coarser levels have no checksums: nothing reads their positions. */
+static mg_status_t move_axis(const mg_hierarchy_t *h, mg_h5_t *file, int level, int d, bool write,
+                             const mg_rows_t *axis) {
+  char path[MG_DATA_PATH_MAX];
+  const bool points = level == MG_AXIS_VTK && h->params.dump_centering == MG_CENTERING_POINT;
+  const int l = level == MG_AXIS_VTK ? 0 : level;
+  const int32_t n = h->plan.level[l].layout.n[d] + (points ? 0 : 1);
+  mg_axis_path(level, d, path);
+  for (int32_t i = 0; i < n; i++) {
+    const double low = mg_plan_position(h->level[0].plan, &h->params, l, d, i);
+    axis->values[i] =
+        points ? 0.5 * (low + mg_plan_position(h->level[0].plan, &h->params, l, d, i + 1)) : low;
+  }
+  return mg_rows_move(file, path, l == 0, 1, &n, write, axis);
+}
+
+static mg_status_t run_axes(const mg_hierarchy_t *h, mg_h5_t *file, bool write) {
+  const int32_t *n = h->plan.level[0].layout.n;
+  const int64_t most = (int64_t)n[0] + n[1] + n[2] + 1;
+  mg_rows_t axis;
+  mg_status_t status = mg_rows_create(most, &axis);
+  for (int l = MG_AXIS_VTK; l < h->n_levels; l++)
+    for (int d = 0; d < 3; d++) {
+      if (mg_plan_is_even(h->level[0].plan, &h->params, l < 0 ? 0 : l)) continue;
+      if (status == MG_OK && (l <= 0 || mg_dump_wants_level(&h->params, l)))
+        status = move_axis(h, file, l, d, write, &axis);
+    }
+  mg_rows_free(&axis);
+  return status;
+}
+
 /* The attribute `complete` is written last; without it, a file is not a valid dump. */
 static mg_status_t write_all(mg_hierarchy_t *h, const char *path, const mg_dump_about_t *about,
                              beyond_t *beyond) {
@@ -141,16 +166,16 @@ static mg_status_t write_all(mg_hierarchy_t *h, const char *path, const mg_dump_
   if (status == MG_OK) status = mg_comm_agree(mg_dump_put_head(file, h, about));
   if (status == MG_OK) status = run_levels(h, file, true, beyond);
   if (status == MG_OK) status = run_walls(h, file, true);
-  if (status == MG_OK) status = mg_axes_dump(h, file, true);
+  if (status == MG_OK) status = run_axes(h, file, true);
   const int64_t complete = 1;
   if (status == MG_OK)
-    status = mg_comm_agree(mg_h5_put_integers(file, MG_DUMP_OURS, "complete", &complete, 1));
+    status = mg_comm_agree(mg_h5_put(file, MG_DUMP_OURS, "complete", MG_H5_INT64, &complete, 1));
   return mg_status_worst(status, mg_comm_agree(mg_h5_close(file)));
 }
 
 static mg_status_t check_complete(mg_h5_t *file) {
   int64_t complete = file ? 0 : 1;
-  MG_TRY(mg_h5_get_integers(file, MG_DUMP_OURS, "complete", &complete, 1));
+  MG_TRY(mg_h5_get(file, MG_DUMP_OURS, "complete", MG_H5_INT64, &complete, 1, NULL));
   return complete == 1
              ? MG_OK
              : mg_error(MG_ERR_IO, "the dump is incomplete when read back; check the disk");
@@ -160,11 +185,11 @@ static mg_status_t check_complete(mg_h5_t *file) {
 static mg_status_t check_all(mg_hierarchy_t *h, const char *path) {
   beyond_t beyond;
   mg_h5_t *file;
-  mg_status_t status = mg_comm_agree(mg_h5_open(path, &file));
+  mg_status_t status = mg_comm_agree(mg_h5_open("", path, false, &file));
   if (status == MG_OK) status = mg_comm_agree(check_complete(file));
   if (status == MG_OK) status = run_levels(h, file, false, &beyond);
   if (status == MG_OK) status = run_walls(h, file, false);
-  if (status == MG_OK) status = mg_axes_dump(h, file, false);
+  if (status == MG_OK) status = run_axes(h, file, false);
   return mg_status_worst(status, mg_comm_agree(mg_h5_close(file)));
 }
 

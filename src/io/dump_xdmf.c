@@ -1,9 +1,7 @@
 /* The small text file that describes the values to readers without VTKHDF: XDMF 2. */
 #include "base/log.h"
-#include "io/axes_io.h"
 #include "io/dump_parts.h"
 #include "params/params_files.h"
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,34 +89,41 @@ static void put_uneven(FILE *out, int level, const int32_t n[3], const char *nam
   fputs("      </Geometry>\n", out);
 }
 
+typedef struct {
+  const mg_params_t *params;
+  const mg_plan_t *plan;
+  const char *name; /* of the HDF5 file, in the same folder */
+} file_t;
+
 /* Always cell-centered, regardless of --dump-centering, which affects VTKHDF readers only. */
-static void put_level(FILE *out, const mg_params_t *p, const mg_plan_t *plan, int level,
-                      const char *name) {
-  const int32_t *n = plan->level[level].layout.n;
+static void put_level(FILE *out, const file_t *file, int level) {
+  const mg_params_t *p = file->params;
+  const mg_level_plan_t *plan = file->plan->level;
+  const int32_t *n = plan[level].layout.n;
   fprintf(out, "    <Grid Name=\"level %d\" GridType=\"Uniform\">\n", level);
-  if (mg_plan_is_even(plan->level, p, level))
-    put_even(out, n, p->origin, plan->level[level].h);
+  if (mg_plan_is_even(plan, p, level))
+    put_even(out, n, p->origin, plan[level].h);
   else
-    put_uneven(out, level, n, name);
+    put_uneven(out, level, n, file->name);
   for (int field = 0; field < MG_N_FIELDS; field++)
-    if (mg_dump_wants(p, (mg_field_t)field)) put_field(out, p, level, n, (mg_field_t)field, name);
+    if (mg_dump_wants(p, (mg_field_t)field))
+      put_field(out, p, level, n, (mg_field_t)field, file->name);
   fputs("    </Grid>\n", out);
+}
+
+static mg_status_t put_file(FILE *out, const void *data) {
+  const file_t *file = data;
+  fputs("<?xml version=\"1.0\"?>\n<Xdmf Version=\"2.0\">\n  <Domain>\n", out);
+  for (int l = 0; l < mg_plan_n_double_levels(file->plan); l++)
+    if (mg_dump_wants_level(file->params, l)) put_level(out, file, l);
+  fputs("  </Domain>\n</Xdmf>\n", out);
+  return MG_OK;
 }
 
 mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg_plan_t *plan, const char *path) {
   char name[MG_WHOLE_FILE_MAX];
-  mg_atomic_file_t file;
-  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+  const char *slash = strrchr(path, '/');
+  const file_t file = {params, plan, slash ? slash + 1 : path};
   if ((size_t)snprintf(name, sizeof name, "%s" MG_XDMF_ENDING, path) >= sizeof name) name[0] = '\0';
-  MG_TRY(mg_atomic_file_prepare("dump", name, 0, &file));
-  FILE *out = fopen(file.temporary, "w");
-  if (!out) return mg_error(MG_ERR_IO, "%s cannot be written: %s", name, strerror(errno));
-  fputs("<?xml version=\"1.0\"?>\n<Xdmf Version=\"2.0\">\n  <Domain>\n", out);
-  for (int l = 0; l < mg_plan_n_double_levels(plan); l++)
-    if (params->dump_levels & 1u << l) put_level(out, params, plan, l, base);
-  fputs("  </Domain>\n</Xdmf>\n", out);
-  const bool good = ferror(out) == 0;
-  if (fclose(out) == 0 && good) return mg_atomic_file_finish(&file);
-  mg_atomic_file_drop(&file);
-  return mg_error(MG_ERR_IO, "%s cannot be written: %s", name, strerror(errno));
+  return mg_atomic_file_write("dump", name, put_file, &file);
 }

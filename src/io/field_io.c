@@ -3,18 +3,21 @@
 #include "base/log.h"
 #include "io/checksum.h"
 #include "io/stored_sums.h"
-#include "io/write_thread.h"
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 /* Values in the file's precision, and the checksums of all planes. */
 typedef struct {
   float *floats; /* current slab; NULL in double precision */
   float *other;  /* previous slab, which may still be being written */
   uint64_t *checksum;
-  double *halves;           /* halves of checksums, so that the sum over ranks is exact */
   double largest, smallest; /* magnitudes that became floats, except 0 */
 } buffers_t;
 
@@ -23,24 +26,22 @@ static int64_t plane_cells(const mg_field_io_t *io) {
 }
 
 static void release(buffers_t *b) {
-  free(b->floats);
-  free(b->other);
-  free(b->checksum);
-  free(b->halves);
+  free(b->floats), free(b->other), free(b->checksum);
 }
 
 static mg_status_t allocate(const mg_field_io_t *io, buffers_t *b) {
   const int64_t doubles = mg_slabs_planes(io->slabs, 0).n * plane_cells(io);
   *b = (buffers_t){.smallest = INFINITY};
   MG_TRY(mg_new(&b->checksum, io->n[2], "checksums"));
-  MG_TRY(mg_new(&b->halves, 2 * (int64_t)io->n[2], "checksums"));
   if (io->precision != MG_PRECISION_FLOAT || doubles == 0) return MG_OK;
   MG_TRY(mg_new(&b->floats, doubles, "dump buffers"));
   return mg_new(&b->other, doubles, "dump buffers");
 }
 
 static mg_h5_type_t type_of(const mg_field_io_t *io) {
-  return io->precision == MG_PRECISION_FLOAT ? MG_H5_FLOAT : MG_H5_DOUBLE;
+  return io->precision == MG_PRECISION_FLOAT ? MG_H5_FLOAT
+         : io->any_number                    ? MG_H5_NUMBER
+                                             : MG_H5_DOUBLE;
 }
 
 static void *values_of(const buffers_t *b, const mg_slab_t *slab) {
@@ -114,23 +115,22 @@ void mg_rows_free(mg_rows_t *rows) {
   free(rows->sums);
 }
 
-mg_status_t mg_rows_move(mg_h5_t *file, const char *path, const char *word, int rank,
+mg_status_t mg_rows_move(mg_h5_t *file, const char *path, bool has_sums, int rank,
                          const int32_t n[], bool write, const mg_rows_t *rows) {
   const int32_t n_rows = n[rank - 1], length = rank == 1 ? 1 : n[0];
   const size_t bytes = (size_t)n_rows * (size_t)length * sizeof *rows->values;
   MG_TRY(mg_dataset_move(file, path, MG_H5_DOUBLE, rank, n, write,
                          write ? rows->values : rows->stored));
-  if (word) {
+  if (has_sums) {
     char sums[MG_H5_NAME_MAX];
-    mg_sums_path(word, sums);
+    mg_sums_path(path, sums);
     mg_sums_of_rows(rows->values, n_rows, length, rows->sums);
     MG_TRY(mg_dataset_move(file, sums, MG_H5_UINT64, 1, &n_rows, write,
                            write ? rows->sums : rows->stored_sums));
   }
-  const bool same =
-      write ||
-      (memcmp(rows->values, rows->stored, bytes) == 0 &&
-       (!word || memcmp(rows->sums, rows->stored_sums, (size_t)n_rows * sizeof *rows->sums) == 0));
+  const bool same = write || (memcmp(rows->values, rows->stored, bytes) == 0 &&
+                              (!has_sums || memcmp(rows->sums, rows->stored_sums,
+                                                   (size_t)n_rows * sizeof *rows->sums) == 0));
   return MG_ON_ROOT(
       same ? MG_OK : mg_error(MG_ERR_IO, "%s reads back different values; check the disk", path));
 }
@@ -166,63 +166,92 @@ static mg_status_t fetch(const mg_field_io_t *io, mg_vector_t vec, int round, mg
   return mg_comm_agree(mg_slabs_fetch_begin(io->slabs, vec, round + 1));
 }
 
-/* Write when ranks share the file: file access then sends MPI messages, which only this thread may
- * do. */
-static mg_status_t write_in_turn(const mg_field_io_t *io, const mg_h5_data_t *data, buffers_t *b,
-                                 mg_vector_t vec) {
-  for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
-    mg_slab_t slab;
-    MG_TRY(fetch(io, vec, round, &slab));
-    prepare(io, b, &slab);
-    MG_TRY(
-        mg_comm_agree(mg_h5_write_planes(io->file, data, slab.first, slab.n, values_of(b, &slab))));
-  }
-  return MG_OK;
+/* A thread that writes a slab while its owner fetches the next one. */
+typedef struct {
+  const mg_field_io_t *io;
+  const mg_h5_data_t *data;
+  mg_slab_t slab;
+  const void *values;
+  pthread_t thread; /* one per write: a slab takes far longer than its start */
+  bool runs;
+  mg_status_t status; /* of the last write */
+} writer_t;
+
+static void *write_planes(void *arg) {
+  writer_t *w = arg;
+  w->status = mg_h5_write_planes(w->io->file, w->data, w->slab.first, w->slab.n, w->values);
+  return NULL;
 }
 
-/* Write when one rank owns the file. A thread writes a slab while this one fetches the next,
- * also from other ranks, and computes its checksums. */
-static mg_status_t write_beside(const mg_field_io_t *io, const mg_h5_data_t *data, buffers_t *b,
-                                mg_vector_t vec, mg_write_thread_t *writer) {
-  for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
+static mg_status_t join(writer_t *w) {
+  if (w->runs && pthread_join(w->thread, NULL) != 0) abort();
+  w->runs = false;
+  return w->status;
+}
+
+/* Until it is joined, the values must not change and no function of h5.h may be called. Signals are
+ * blocked in the thread, so that its owner handles them. */
+static void start(writer_t *w) {
+  sigset_t all, before;
+  if (!w->io->file) return;
+  (void)sigfillset(&all);
+  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) abort(); /* cannot fail */
+  w->runs = pthread_create(&w->thread, NULL, write_planes, w) == 0;
+  if (pthread_sigmask(SIG_SETMASK, &before, NULL) != 0) abort();
+  if (!w->runs) w->status = mg_error(MG_ERR_MEMORY, "the writer thread cannot be started");
+}
+
+/* If one rank owns the file, a thread writes a slab while this one fetches the next, also from
+ * other ranks, and computes its checksums. If ranks share the file, file access sends MPI messages,
+ * which only this thread may do. */
+static mg_status_t write_rounds(writer_t *w, buffers_t *b, mg_vector_t vec) {
+  const bool shared = mg_h5_ranks() > 1;
+  for (int round = 0; round < mg_slabs_rounds(w->io->slabs); round++) {
     mg_slab_t slab;
-    MG_TRY(fetch(io, vec, round, &slab));
-    prepare(io, b, &slab);
+    MG_TRY(fetch(w->io, vec, round, &slab));
+    prepare(w->io, b, &slab);
     /* The next fetch to start reuses the memory of slab round - 1, so its write must finish
      * first. */
-    MG_TRY(mg_comm_agree(mg_write_thread_wait(writer)));
-    mg_write_thread_write(writer, data, slab.first, slab.n, values_of(b, &slab));
+    MG_TRY(mg_comm_agree(join(w)));
+    w->slab = slab;
+    w->values = values_of(b, &slab);
+    if (shared)
+      (void)write_planes(w);
+    else
+      start(w);
     float *const swap = b->floats;
     b->floats = b->other;
     b->other = swap;
   }
-  return mg_comm_agree(mg_write_thread_wait(writer));
+  return mg_comm_agree(join(w));
 }
 
+/* OpenMP regions use one thread fewer, so that the thread that writes has a core. */
 static mg_status_t write_slabs(const mg_field_io_t *io, const mg_h5_data_t *data, buffers_t *b,
                                mg_vector_t vec) {
-  mg_write_thread_t *writer = NULL;
-  if (mg_h5_ranks() > 1) return write_in_turn(io, data, b, vec);
-  mg_status_t status = mg_comm_agree(mg_write_thread_begin(io->file, &writer));
-  if (status == MG_OK) status = write_beside(io, data, b, vec, writer);
-  mg_write_thread_end(writer);
+  writer_t w = {.io = io, .data = data};
+#ifdef _OPENMP
+  const int threads = omp_get_max_threads();
+  if (io->file && mg_h5_ranks() == 1 && threads > 1) omp_set_num_threads(threads - 1);
+#endif
+  const mg_status_t status = write_rounds(&w, b, vec);
+  (void)join(&w);
+#ifdef _OPENMP
+  omp_set_num_threads(threads);
+#endif
   return status;
 }
 
 /* Sum the checksums of all ranks; rank 0 writes them. */
 static mg_status_t write_checksums(const mg_field_io_t *io, const buffers_t *b, const char *path) {
-  for (int32_t k = 0; k < io->n[2]; k++) {
-    b->halves[2 * k] = (double)(b->checksum[k] >> 32);
-    b->halves[2 * k + 1] = (double)(b->checksum[k] & 0xffffffffu);
-  }
-  MG_TRY(mg_comm_sum(mg_comm_world(), b->halves, 2 * io->n[2]));
-  for (int32_t k = 0; k < io->n[2]; k++)
-    b->checksum[k] = (uint64_t)b->halves[2 * k] << 32 | (uint64_t)b->halves[2 * k + 1];
-  return mg_dataset_move(io->file, path, MG_H5_UINT64, 1, &io->n[2], true, b->checksum);
+  char name[MG_H5_NAME_MAX];
+  mg_sums_path(path, name);
+  MG_TRY(mg_checksum_sum(b->checksum, io->n[2]));
+  return mg_dataset_move(io->file, name, MG_H5_UINT64, 1, &io->n[2], true, b->checksum);
 }
 
-mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char *checksums,
-                           mg_vector_t vec, double *beyond) {
+mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, mg_vector_t vec,
+                           double *beyond) {
   buffers_t b;
   mg_h5_data_t data = {.id = -1};
   mg_status_t status = mg_comm_agree(allocate(io, &b));
@@ -231,7 +260,7 @@ mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char
         mg_h5_data_create(io->file, path, type_of(io), 3, io->n, io->compress, &data));
   if (status == MG_OK) status = write_slabs(io, &data, &b, vec);
   status = mg_status_worst(status, mg_comm_agree(mg_h5_data_close(io->file, &data)));
-  if (status == MG_OK) status = write_checksums(io, &b, checksums);
+  if (status == MG_OK) status = write_checksums(io, &b, path);
   if (status == MG_OK) status = find_beyond(io, &b, beyond);
   release(&b);
   return status;
@@ -249,33 +278,38 @@ static mg_status_t compare(const mg_field_io_t *io, const char *path, const buff
   MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
   if (first >= io->n[2]) return MG_OK;
   if (first != bad) return MG_ERR_IO;
-  return mg_error(MG_ERR_IO, "plane %d of %s is damaged: its checksum does not match", bad, path);
+  return mg_error(MG_ERR_IO, "%s: plane %d of %s is damaged: its checksum does not match",
+                  mg_h5_file_name(io->file), bad, path);
 }
 
 static mg_status_t read_slabs(const mg_field_io_t *io, const char *path, const mg_h5_data_t *data,
-                              const mg_h5_data_t *checksums, const buffers_t *b, mg_vector_t vec) {
+                              const mg_h5_data_t *sums, const buffers_t *b, mg_vector_t vec) {
   for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
     const mg_slab_t slab = mg_slabs_planes(io->slabs, round);
     MG_TRY(
         mg_comm_agree(mg_h5_read_planes(io->file, data, slab.first, slab.n, values_of(b, &slab))));
-    MG_TRY(mg_comm_agree(mg_h5_read_planes(io->file, checksums, slab.first, slab.n, b->checksum)));
-    MG_TRY(compare(io, path, b, &slab));
-    if (vec < 0) continue;
+    if (!io->has_no_sums) {
+      MG_TRY(mg_comm_agree(mg_h5_read_planes(io->file, sums, slab.first, slab.n, b->checksum)));
+      MG_TRY(compare(io, path, b, &slab));
+    }
+    if (vec < 0 && !io->take) continue;
     to_doubles(io, b, &slab);
-    MG_TRY(mg_comm_agree_or_end(mg_slabs_store(io->slabs, vec, round)));
+    MG_TRY(io->take ? io->take(io->data, &slab, round)
+                    : mg_comm_agree_or_end(mg_slabs_store(io->slabs, vec, round)));
   }
   return MG_OK;
 }
 
-mg_status_t mg_field_read(const mg_field_io_t *io, const char *path, const char *checksums,
-                          mg_vector_t vec) {
+mg_status_t mg_field_read(const mg_field_io_t *io, const char *path, mg_vector_t vec) {
   buffers_t b;
+  char name[MG_H5_NAME_MAX];
   mg_h5_data_t data = {.id = -1}, sums = {.id = -1};
   mg_status_t status = mg_comm_agree(allocate(io, &b));
+  mg_sums_path(path, name);
   if (status == MG_OK)
     status = mg_comm_agree(mg_h5_data_open(io->file, path, type_of(io), 3, io->n, &data));
-  if (status == MG_OK)
-    status = mg_comm_agree(mg_h5_data_open(io->file, checksums, MG_H5_UINT64, 1, &io->n[2], &sums));
+  if (status == MG_OK && !io->has_no_sums)
+    status = mg_comm_agree(mg_h5_data_open(io->file, name, MG_H5_UINT64, 1, &io->n[2], &sums));
   if (status == MG_OK) status = read_slabs(io, path, &data, &sums, &b, vec);
   status = mg_status_worst(status, mg_comm_agree(mg_h5_data_close(io->file, &data)));
   status = mg_status_worst(status, mg_comm_agree(mg_h5_data_close(io->file, &sums)));

@@ -30,10 +30,10 @@ typedef struct {
   const char *option;
   const char *path; /**< points into params; "" if none */
   int from, end;
+  bool is_rhs;
 } mg_input_source_t;
 
-mg_input_source_t mg_input_coefficients(const mg_params_t *params);
-mg_input_source_t mg_input_rhs(const mg_params_t *params);
+mg_input_source_t mg_input_source(const mg_params_t *params, bool is_rhs);
 
 /** Values of a dataset that stand for missing ones, by the conventions of netCDF and NumPy. */
 typedef struct {
@@ -52,10 +52,9 @@ static inline bool mg_input_is_missing(const mg_input_gaps_t *gaps, double value
 /** Location and storage of one field. */
 typedef struct {
   char path[MG_INPUT_PATH_MAX]; /**< within the file; "" if absent */
-  bool is_float;           /**< stored as floats, whose checksums differ from those of doubles */
-  bool has_checksums;      /**< one per plane */
-  bool has_walls;          /**< face betas only: the file has the upper-wall faces */
-  bool has_wall_checksums; /**< one per row of these faces */
+  bool is_float;      /**< stored as floats, whose checksums differ from those of doubles */
+  bool has_checksums; /**< one per plane */
+  bool has_walls;     /**< face betas only: the file has the upper-wall faces */
   mg_input_gaps_t gaps;
 } mg_input_place_t;
 
@@ -114,10 +113,6 @@ MG_MUST_CHECK mg_status_t mg_input_check_size(const mg_params_t *params, const m
 /** Path of a side's values in the --rhs file. */
 const char *mg_input_wall_path(int d, int side);
 
-/** Check the values of sides in the --rhs file. On the calling rank only. */
-MG_MUST_CHECK mg_status_t mg_input_find_walls(mg_h5_t *file, const mg_sums_list_t *list,
-                                              const mg_params_t *params, const mg_input_t *input);
-
 /** Callback `load_wall` of a problem's source (problem.h), with the input as its data. The values
  *  count towards `checksum`. */
 MG_MUST_CHECK mg_status_t mg_input_load_wall(void *input, mg_hierarchy_t *h, int d, int side);
@@ -127,9 +122,6 @@ MG_MUST_CHECK mg_status_t mg_input_load_wall(void *input, mg_hierarchy_t *h, int
  *  @param[in] field  MG_INPUT_ALPHA, MG_INPUT_BETA (of any kind) or MG_INPUT_F */
 const char *mg_input_origin(const mg_params_t *params, const mg_input_t *input,
                             mg_input_field_t field);
-
-/** Whether checksums cover all that is read from a source's file. */
-bool mg_input_has_checksums(const mg_input_t *input, const mg_input_source_t *source);
 
 /** Callback `load` of a problem's source (problem.h), with the input as its data.
  *

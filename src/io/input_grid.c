@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "formulas/index.h"
-#include "io/axes_io.h"
+#include "io/dump_parts.h"
 #include "io/input_parts.h"
 #include <math.h>
 #include <stdio.h>
@@ -98,24 +98,66 @@ static mg_status_t add(const mg_input_look_t *in, const int32_t n[3], mg_input_g
   return MG_OK;
 }
 
+static mg_status_t check_positions(const mg_h5_t *file, const char *name, const double *face,
+                                   int32_t n) {
+  const int64_t at = mg_axis_fault(face, n);
+  if (at < 0) return MG_OK;
+  if (at == 0)
+    return mg_h5_wrong(file, ": %s[0] is %g; positions of faces must be finite", name, face[0]);
+  return mg_h5_wrong(file,
+                     ": %s[%lld] is %g after %g; positions of faces must be finite and ascend",
+                     name, (long long)at, face[at], face[at - 1]);
+}
+
+/* Read the faces of one axis; free them if its cells have equal widths. */
+static mg_status_t read_axis(const mg_input_look_t *in, const char *name, const mg_h5_look_t *look,
+                             int32_t n, double **face, double *low, double *length) {
+  const int32_t size = n + 1;
+  if (look->rank != 1 || look->size[0] != size)
+    return mg_h5_wrong(in->file,
+                       ": %s must have 1 dimension of %d positions, one more than the fields "
+                       "have cells; it has %d of %lld",
+                       name, size, look->rank, (long long)look->size[0]);
+  MG_TRY(mg_new(face, size, "positions of faces"));
+  MG_TRY(mg_sums_read(in->file, name, 1, &size, *face));
+  MG_TRY(check_positions(in->file, name, *face, n));
+  *low = (*face)[0];
+  *length = (*face)[n] - (*face)[0];
+  if (!mg_axis_is_even(*face, n)) return MG_OK;
+  free(*face);
+  *face = NULL;
+  return MG_OK;
+}
+
+/* Read all axes; `length` is 0 without positions. */
+static mg_status_t read_axes(const mg_input_look_t *in, const int32_t n[3], bool vtk,
+                             mg_input_grid_t *grid, double length[3]) {
+  char name[3][MG_DATA_PATH_MAX];
+  mg_h5_look_t look[3];
+  mg_input_gaps_t gaps;
+  bool has_sums;
+  for (int d = 0; d < 3; d++) {
+    length[d] = 0.0;
+    mg_axis_path(vtk ? MG_AXIS_VTK : 0, d, name[d]);
+    MG_TRY(mg_sums_inspect(in->file, &in->sums, name[d], &look[d], &has_sums));
+    if (look[d].there) MG_TRY(mg_input_find_gaps(in->file, name[d], &gaps));
+  }
+  for (int d = 0; d < 3 && (look[0].there || look[1].there || look[2].there); d++) {
+    if (!look[d].there)
+      return mg_h5_wrong(in->file, " has no %s; %s, %s and %s are required", name[d], name[0],
+                         name[1], name[2]);
+    MG_TRY(
+        read_axis(in, name[d], &look[d], n[d], &grid->axes.face[d], &grid->origin[d], &length[d]));
+  }
+  return MG_OK;
+}
+
 /* Positions of faces, if the file has them in /grid or, as VTK does, in /VTKHDF. */
 static mg_status_t add_positions(const mg_input_look_t *in, const int32_t n[3], bool vtk,
                                  mg_input_grid_t *grid) {
   mg_input_grid_t more = {.has_origin = true};
   double length[3];
-  for (int d = 0; d < 3; d++) {
-    char path[MG_DATA_PATH_MAX];
-    mg_h5_look_t look;
-    mg_input_gaps_t gaps;
-    if (vtk)
-      mg_axis_vtk_path(d, path);
-    else
-      mg_axis_path(0, d, path);
-    MG_TRY(mg_h5_inspect(in->file, path, &look));
-    if (look.there) MG_TRY(mg_input_find_gaps(in->file, path, &gaps));
-  }
-  const mg_status_t status =
-      mg_axes_read(in->file, &in->sums, vtk, n, &more.axes, more.origin, length);
+  const mg_status_t status = read_axes(in, n, vtk, &more, length);
   if (status != MG_OK || length[0] == 0.0) {
     mg_axes_free(&more.axes);
     return status;
@@ -135,17 +177,18 @@ static mg_status_t check_centers(const mg_input_look_t *in, const int32_t n[3],
   for (int d = 0; d < 3; d++) {
     char path[MG_DATA_PATH_MAX];
     double *center;
-    bool there;
-    mg_axis_vtk_path(d, path);
-    MG_TRY(mg_h5_exists(in->file, path, &there));
-    if (!there) continue;
+    mg_h5_look_t look;
+    bool has_sums;
+    mg_axis_path(MG_AXIS_VTK, d, path);
+    MG_TRY(mg_sums_inspect(in->file, &in->sums, path, &look, &has_sums));
+    if (!look.there) continue;
     if (!mg_input_states_widths(grid))
       return mg_h5_wrong(in->file,
                          ": %s has positions of points, which do not determine the faces of "
                          "cells; store cell data, or the faces in /grid",
                          path);
     MG_TRY(mg_new(&center, n[d], "positions of cells"));
-    mg_status_t status = mg_axes_read_centers(in->file, &in->sums, d, n[d], center, &there);
+    mg_status_t status = mg_sums_read(in->file, path, 1, &n[d], center);
     for (int32_t i = 0; status == MG_OK && i < n[d]; i++) {
       const double low = position(grid, n, d, i), high = position(grid, n, d, i + 1),
                    want = 0.5 * (low + high);
@@ -175,15 +218,13 @@ static mg_status_t check_extents(const mg_input_look_t *in, const int32_t n[3], 
                                  double first[3]) {
   int64_t extent[6], count[3];
   bool there;
-  MG_TRY(mg_h5_has_attribute(in->file, "/VTKHDF", "WholeExtent", &there));
-  if (there) MG_TRY(mg_h5_get_integers(in->file, "/VTKHDF", "WholeExtent", extent, 6));
+  MG_TRY(mg_h5_get(in->file, "/VTKHDF", "WholeExtent", MG_H5_INT64, extent, 6, &there));
   for (int d = 0; there && d < 3; d++) {
     first[d] = (double)extent[2 * d];
     MG_TRY(check_count(in, "WholeExtent", d, extent[2 * d + 1] - extent[2 * d] + 1,
                        n[d] + (points ? 0 : 1)));
   }
-  MG_TRY(mg_h5_has_attribute(in->file, "/VTKHDF", "Dimensions", &there));
-  if (there) MG_TRY(mg_h5_get_integers(in->file, "/VTKHDF", "Dimensions", count, 3));
+  MG_TRY(mg_h5_get(in->file, "/VTKHDF", "Dimensions", MG_H5_INT64, count, 3, &there));
   for (int d = 0; there && d < 3; d++)
     MG_TRY(check_count(in, "Dimensions", d, count[d], n[d] + (points ? 0 : 1)));
   return MG_OK;
@@ -192,8 +233,7 @@ static mg_status_t check_extents(const mg_input_look_t *in, const int32_t n[3], 
 static mg_status_t check_direction(const mg_input_look_t *in) {
   double direction[9];
   bool there;
-  MG_TRY(mg_h5_has_attribute(in->file, "/VTKHDF", "Direction", &there));
-  if (there) MG_TRY(mg_h5_get_doubles(in->file, "/VTKHDF", "Direction", direction, 9));
+  MG_TRY(mg_h5_get(in->file, "/VTKHDF", "Direction", MG_H5_NUMBER, direction, 9, &there));
   for (int i = 0; there && i < 9; i++)
     if (!(fabs(direction[i] - (i % 4 == 0 ? 1.0 : 0.0)) <= SAME_WIDTH))
       return mg_h5_wrong(in->file,
@@ -206,10 +246,8 @@ static mg_status_t check_direction(const mg_input_look_t *in) {
 /* Three finite numbers, if the file has them; positive ones with `widths`. */
 static mg_status_t read_three(const mg_input_look_t *in, const char *name, bool widths,
                               double values[3], bool *there) {
-  MG_TRY(mg_h5_has_attribute(in->file, "/VTKHDF", name, there));
-  if (!*there) return MG_OK;
-  MG_TRY(mg_h5_get_doubles(in->file, "/VTKHDF", name, values, 3));
-  for (int d = 0; d < 3; d++)
+  MG_TRY(mg_h5_get(in->file, "/VTKHDF", name, MG_H5_NUMBER, values, 3, there));
+  for (int d = 0; d < 3 && *there; d++)
     if (!isfinite(values[d]) || (widths && values[d] <= 0.0))
       return mg_h5_wrong(in->file, ": %s of /VTKHDF is %g in %c; it must be finite%s", name,
                          values[d], "xyz"[d], widths ? " and above 0" : "");
@@ -232,7 +270,8 @@ static mg_status_t add_image(const mg_input_look_t *in, const int32_t n[3], bool
 }
 
 static mg_status_t check_type(const mg_input_look_t *in, char type[64]) {
-  MG_TRY(mg_h5_get_word(in->file, "/VTKHDF", "Type", type, 64));
+  bool there;
+  MG_TRY(mg_h5_get(in->file, "/VTKHDF", "Type", MG_H5_TEXT, type, 64, &there));
   if (type[0] == '\0' || strcmp(type, "ImageData") == 0 || strcmp(type, "RectilinearGrid") == 0)
     return MG_OK;
   return mg_h5_wrong(

@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "base/paths.h"
 #include "base/real_path.h"
-#include "io/input.h"
+#include "io/boundary_faces_io.h"
 #include "io/input_parts.h"
 #include <stdio.h>
 #include <string.h>
@@ -10,12 +10,10 @@
 const char *const mg_input_names[MG_N_INPUTS] = {"alpha",  "beta",   "beta_i",
                                                  "beta_j", "beta_k", "f"};
 
-mg_input_source_t mg_input_coefficients(const mg_params_t *p) {
-  return (mg_input_source_t){"coefficients", p->coefficients, MG_INPUT_ALPHA, MG_INPUT_F};
-}
-
-mg_input_source_t mg_input_rhs(const mg_params_t *p) {
-  return (mg_input_source_t){"rhs", p->rhs, MG_INPUT_F, MG_N_INPUTS};
+mg_input_source_t mg_input_source(const mg_params_t *p, bool is_rhs) {
+  return is_rhs ? (mg_input_source_t){"rhs", p->rhs, MG_INPUT_F, MG_N_INPUTS, true}
+                : (mg_input_source_t){"coefficients", p->coefficients, MG_INPUT_ALPHA, MG_INPUT_F,
+                                      false};
 }
 
 /* --- contents of the files ------------------------------------------------------------- */
@@ -25,48 +23,37 @@ static mg_status_t check_version(const mg_input_look_t *in) {
   bool there;
   int64_t version;
   MG_TRY(mg_h5_exists(in->file, MG_DUMP_OURS, &there));
-  if (there) MG_TRY(mg_h5_has_attribute(in->file, MG_DUMP_OURS, "format_version", &there));
-  if (!there) return MG_OK;
-  MG_TRY(mg_h5_get_integers(in->file, MG_DUMP_OURS, "format_version", &version, 1));
-  if (version == MG_FORMAT_VERSION) return MG_OK;
+  if (there)
+    MG_TRY(mg_h5_get(in->file, MG_DUMP_OURS, "format_version", MG_H5_INT64, &version, 1, &there));
+  if (!there || version == MG_FORMAT_VERSION) return MG_OK;
   return mg_h5_wrong(in->file, ": format_version is %lld; this program reads version %d",
                      (long long)version, MG_FORMAT_VERSION);
-}
-
-static mg_status_t find_walls(const mg_input_look_t *in, const char *name,
-                              mg_input_place_t *place) {
-  mg_h5_look_t walls;
-  char path[MG_INPUT_PATH_MAX], sums[MG_H5_NAME_MAX];
-  snprintf(path, sizeof path, "/HPGMG/walls/%s", name);
-  MG_TRY(mg_h5_inspect(in->file, path, &walls));
-  place->has_walls = walls.there;
-  mg_sums_path(path + strlen("/HPGMG/"), sums);
-  return mg_sums_find(in->file, &in->sums, path + strlen("/HPGMG/"), sums, walls.there,
-                      &place->has_wall_checksums);
 }
 
 /* Find a field of cells, which may be stored as point data, as in a dump. */
 static mg_status_t find_field(const mg_input_look_t *in, int field, mg_input_place_t *place,
                               mg_h5_look_t *look) {
   const char *name = mg_input_names[field];
-  char cells[MG_INPUT_PATH_MAX], points[MG_INPUT_PATH_MAX];
-  char sums[MG_H5_NAME_MAX];
-  mg_h5_look_t look_points;
+  char cells[MG_INPUT_PATH_MAX], points[MG_INPUT_PATH_MAX], walls[MG_INPUT_PATH_MAX];
+  mg_h5_look_t look_points, look_walls;
+  bool has_sums;
   snprintf(cells, sizeof cells, "/VTKHDF/CellData/%s", name);
   snprintf(points, sizeof points, "/VTKHDF/PointData/%s", name);
+  snprintf(walls, sizeof walls, "/HPGMG/walls/%s", name);
   MG_TRY(mg_h5_inspect(in->file, cells, look));
   MG_TRY(mg_h5_inspect(in->file, points, &look_points));
   if (look->there && look_points.there)
     return mg_h5_wrong(in->file, " has both %s and %s; remove one of them", cells, points);
-  if (!look->there) *look = look_points;
-  snprintf(sums, sizeof sums, "/HPGMG/checksums/level_0/%s", name);
-  MG_TRY(mg_sums_find(in->file, &in->sums, name, sums, look->there, &place->has_checksums));
+  const char *path = look_points.there ? points : cells;
+  MG_TRY(mg_sums_inspect(in->file, &in->sums, path, look, &place->has_checksums));
   if (!look->there) return MG_OK;
-  memcpy(place->path, look_points.there ? points : cells, sizeof place->path);
+  memcpy(place->path, path, sizeof place->path);
   MG_TRY(mg_input_find_gaps(in->file, place->path, &place->gaps));
   place->is_float = look->type == MG_H5_FLOAT;
   if (field < MG_INPUT_BETA_I || field > MG_INPUT_BETA_K) return MG_OK;
-  return find_walls(in, name, place);
+  MG_TRY(mg_sums_inspect(in->file, &in->sums, walls, &look_walls, &has_sums));
+  place->has_walls = look_walls.there;
+  return MG_OK;
 }
 
 /* Check that all fields have the same size. from_before: it was set by an earlier file. A mismatch
@@ -111,10 +98,45 @@ static mg_status_t check_centering(const mg_input_look_t *in,
   return MG_OK;
 }
 
+const char *mg_input_wall_path(int d, int side) {
+  static const char *const path[3][2] = {{"/boundary/x_low", "/boundary/x_high"},
+                                         {"/boundary/y_low", "/boundary/y_high"},
+                                         {"/boundary/z_low", "/boundary/z_high"}};
+  return path[d][side];
+}
+
+/* Look for values of a condition that differ from face to face, and check them. */
+static mg_status_t find_side(const mg_input_look_t *in, const mg_params_t *params, int d, int side,
+                             const mg_input_t *input) {
+  const char *name = mg_input_wall_path(d, side);
+  mg_h5_look_t look;
+  int32_t n[2];
+  bool has_sums;
+  MG_TRY(mg_sums_inspect(in->file, &in->sums, name, &look, &has_sums));
+  if (!look.there) return MG_OK;
+  mg_boundary_faces_size(input->n, d, n);
+  if (look.rank != 2 || look.size[0] != n[1] || look.size[1] != n[0])
+    return mg_h5_wrong(in->file,
+                       ": %s must have %d x %d values, one for each face of the side; it has "
+                       "%d dimension%s, the first of %lld",
+                       name, (int)n[1], (int)n[0], look.rank, look.rank == 1 ? "" : "s",
+                       (long long)look.size[0]);
+  if (mg_params_is_periodic(params, d))
+    return mg_error(MG_ERR_USAGE,
+                    "--rhs=%s has %s, but the side is periodic; choose another --boundary",
+                    params->rhs, name);
+  if (params->side[d][side].value != 0.0)
+    return mg_error(MG_ERR_USAGE,
+                    "--boundary has the value %g for a side whose values --rhs=%s has in %s; drop "
+                    "one of them",
+                    params->side[d][side].value, params->rhs, name);
+  return MG_OK;
+}
+
 /* Find the fields of the source, and note which others the file has. */
 static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source,
                                const mg_params_t *params, mg_input_t *input) {
-  const bool from_before = input->n[0] > 0, is_rhs = source->from == MG_INPUT_F;
+  const bool from_before = input->n[0] > 0, is_rhs = source->is_rhs;
   const mg_input_place_t *read[MG_N_INPUTS] = {NULL};
   mg_input_look_t in = {.source = source, .file = file};
   bool points;
@@ -134,21 +156,22 @@ static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source,
     MG_TRY(take_size(&in, place, &look, from_before, input));
   }
   MG_TRY(check_centering(&in, read, &points));
-  for (int d = 0; d < 3; d++)
-    for (int side = 0; side < 2; side++) {
-      bool there;
-      MG_TRY(mg_h5_exists(file, mg_input_wall_path(d, side), &there));
-      if (there) input->held[is_rhs] |= MG_INPUT_SIDE(d, side);
-    }
+  for (int side = 0; side < 6; side++) {
+    bool there;
+    MG_TRY(mg_h5_exists(file, mg_input_wall_path(side / 2, side % 2), &there));
+    if (there) input->held[is_rhs] |= MG_INPUT_SIDE(side / 2, side % 2);
+  }
   if (input->n[0] == 0) return MG_OK;
   MG_TRY(mg_input_find_grid(&in, points, input));
-  return is_rhs ? mg_input_find_walls(file, &in.sums, params, input) : MG_OK;
+  for (int side = 0; side < 6 && is_rhs; side++)
+    MG_TRY(find_side(&in, params, side / 2, side % 2, input));
+  return MG_OK;
 }
 
 /* Check that a problem has one kind of beta, and all of its components. */
 static mg_status_t check_fields(mg_h5_t *file, const mg_input_source_t *source,
                                 const mg_input_t *input) {
-  const bool is_rhs = source->from == MG_INPUT_F;
+  const bool is_rhs = source->is_rhs;
   int n = 0, faces = 0;
   char held[300];
   for (int field = source->from; field < source->end; field++) {
@@ -164,7 +187,7 @@ static mg_status_t check_fields(mg_h5_t *file, const mg_input_source_t *source,
   }
   if (faces != 0 && faces != 3)
     return mg_h5_wrong(file, " has %d of beta_i, beta_j and beta_k; all three are required", faces);
-  if (source->from <= MG_INPUT_BETA && faces == 3 && input->place[MG_INPUT_BETA].path[0] != '\0')
+  if (!is_rhs && faces == 3 && input->place[MG_INPUT_BETA].path[0] != '\0')
     return mg_h5_wrong(
         file, " has both cell beta and face beta_i, beta_j, beta_k; remove one of the two");
   return MG_OK;
@@ -177,7 +200,7 @@ static mg_status_t look_into(const mg_input_source_t *source, const mg_params_t 
   const char *why = mg_path_why_unreadable(source->path);
   if (why)
     return mg_error(MG_ERR_IO, "--%s=%s cannot be opened: %s", source->option, source->path, why);
-  MG_TRY(mg_h5_open_alone(source->option, source->path, &file));
+  MG_TRY(mg_h5_open(source->option, source->path, true, &file));
   mg_status_t status = find_fields(file, source, params, input);
   if (status == MG_OK) status = check_fields(file, source, input);
   return mg_status_worst(status, mg_h5_close(file));
@@ -202,22 +225,20 @@ static const part_t parts[] = {{1u << MG_INPUT_ALPHA, "alpha", false},
 /* If both options name files, each file gives its own parts. A part that only the other file has
  * would be ignored. */
 static mg_status_t check_parts(const mg_params_t *params, mg_input_t *input) {
-  char a[MG_REAL_PATH_MAX], b[MG_REAL_PATH_MAX];
-  mg_path_resolve(params->coefficients, a);
-  mg_path_resolve(params->rhs, b);
-  if (a[0] == '\0' || b[0] == '\0' || strcmp(a, b) == 0) return MG_OK;
+  if (!params->coefficients[0] || !params->rhs[0] ||
+      mg_path_is_same(params->coefficients, params->rhs))
+    return MG_OK;
   for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
     const part_t *part = &parts[p];
-    const unsigned other = input->held[!part->is_rhs] & part->bits;
-    if (other && !(input->held[part->is_rhs] & part->bits))
+    const mg_input_source_t own = mg_input_source(params, part->is_rhs),
+                            other = mg_input_source(params, !part->is_rhs);
+    const unsigned held = input->held[other.is_rhs] & part->bits;
+    if (held && !(input->held[own.is_rhs] & part->bits))
       return mg_error(MG_ERR_USAGE,
                       "--%s=%s has %s, but %s is read from --%s=%s, which has none; move it there, "
                       "or remove it",
-                      part->is_rhs ? "coefficients" : "rhs",
-                      part->is_rhs ? params->coefficients : params->rhs, part->name, part->name,
-                      part->is_rhs ? "rhs" : "coefficients",
-                      part->is_rhs ? params->rhs : params->coefficients);
-    input->unused[!part->is_rhs] |= other;
+                      other.option, other.path, part->name, part->name, own.option, own.path);
+    input->unused[other.is_rhs] |= held;
   }
   return MG_OK;
 }
@@ -225,7 +246,8 @@ static mg_status_t check_parts(const mg_params_t *params, mg_input_t *input) {
 /* --- both files ------------------------------------------------------------------------ */
 
 mg_status_t mg_input_look(const mg_params_t *params, mg_input_t *input) {
-  const mg_input_source_t coefficients = mg_input_coefficients(params), rhs = mg_input_rhs(params);
+  const mg_input_source_t coefficients = mg_input_source(params, false),
+                          rhs = mg_input_source(params, true);
   *input = (mg_input_t){0};
   if (coefficients.path[0] != '\0') MG_TRY(look_into(&coefficients, params, input));
   if (rhs.path[0] == '\0') return MG_OK;
@@ -241,15 +263,11 @@ mg_status_t mg_input_look(const mg_params_t *params, mg_input_t *input) {
 /* Send rank 0's axes to all ranks. */
 static mg_status_t share_axes(mg_input_t *input) {
   for (int d = 0; d < 3; d++) {
-    double *face = mg_comm_is_root() ? input->grid.axes.face[d] : NULL;
-    const bool there = input->grid.axes.face[d] != NULL;
-    input->grid.axes.face[d] = face;
-    if (!there) continue;
-    MG_TRY(mg_comm_agree(
-        face ? MG_OK
-             : mg_new(&input->grid.axes.face[d], (int64_t)input->n[d] + 1, "positions of faces")));
-    MG_TRY(mg_comm_broadcast(mg_comm_world(), input->grid.axes.face[d],
-                             ((size_t)input->n[d] + 1) * sizeof(double)));
+    double **face = &input->grid.axes.face[d];
+    const int64_t n = (int64_t)input->n[d] + 1;
+    if (!*face) continue;
+    MG_TRY(mg_comm_agree(mg_comm_is_root() ? MG_OK : mg_new(face, n, "positions of faces")));
+    MG_TRY(mg_comm_broadcast(mg_comm_world(), *face, (size_t)n * sizeof **face));
   }
   return MG_OK;
 }
@@ -292,15 +310,11 @@ const char *mg_input_origin(const mg_params_t *params, const mg_input_t *input,
   return field == MG_INPUT_F ? "constant 0" : "constant 1";
 }
 
-bool mg_input_has_checksums(const mg_input_t *input, const mg_input_source_t *source) {
-  return input->has_checksums[source->from == MG_INPUT_F];
-}
-
 mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan,
                                 const mg_input_t *input) {
   const int32_t *n = plan->level[0].layout.n;
-  const mg_input_source_t source =
-      params->coefficients[0] ? mg_input_coefficients(params) : mg_input_rhs(params);
+  const mg_input_source_t source = mg_input_source(params, !params->coefficients[0]);
+  const bool has_cells = mg_params_has_cells(params);
   if (input->n[0] == 0 || memcmp(input->n, n, sizeof input->n) == 0) return MG_OK;
   if (params->restart[0] != '\0')
     return mg_root_error(
@@ -309,8 +323,7 @@ mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan
         "%s; use files of one grid size",
         params->restart, mg_grid(n).text, source.option, source.path, mg_grid(input->n).text);
   return mg_root_error(MG_ERR_USAGE, "%s %s cells, but --%s=%s has %s; drop or change %s",
-                       mg_params_has_cells(params) ? "--cells gives"
-                                                   : "LOG2_BOX_DIM and BOXES_PER_RANK give",
+                       has_cells ? "--cells gives" : "LOG2_BOX_DIM and BOXES_PER_RANK give",
                        mg_grid(n).text, source.option, source.path, mg_grid(input->n).text,
-                       mg_params_has_cells(params) ? "it" : "them");
+                       has_cells ? "it" : "them");
 }

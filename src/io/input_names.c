@@ -4,7 +4,6 @@
 #include "io/input_parts.h"
 #include "params/params_nearest.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char *const field_names[] = {"alpha", "beta", "beta_i", "beta_j",   "beta_k",
@@ -50,8 +49,7 @@ static mg_status_t check_rule(const mg_input_look_t *in, const rule_t *rule) {
   bool there = true;
   if (rule->group[1] != '\0') MG_TRY(mg_h5_exists(in->file, rule->group, &there));
   for (int64_t i = 0; there; i++) {
-    MG_TRY(rule->attributes ? mg_h5_name_attribute(in->file, rule->group, i, name)
-                            : mg_h5_name_member(in->file, rule->group, i, name));
+    MG_TRY(mg_h5_name(in->file, rule->group, rule->attributes, i, name));
     if (name[0] == '\0') break;
     MG_TRY(check_name(in, rule, name));
   }
@@ -68,14 +66,13 @@ mg_status_t mg_input_check_names(const mg_input_look_t *in) {
 static mg_status_t refuse_packed(mg_h5_t *file, const char *path) {
   static const char *const names[] = {"scale_factor", "add_offset", "_Unsigned"};
   for (int i = 0; i < 3; i++) {
-    double value = i == 0 ? 1.0 : 0.0;
-    const double neutral = value;
+    const double neutral = i == 0 ? 1.0 : 0.0;
+    double value = neutral;
     bool there;
-    int n;
     if (i == 2)
       MG_TRY(mg_h5_has_attribute(file, path, names[i], &there));
     else
-      MG_TRY(mg_h5_get_numbers(file, path, names[i], &value, 1, &n));
+      MG_TRY(mg_h5_get(file, path, names[i], MG_H5_NUMBER, &value, 1, &there));
     if (i < 2 ? value == neutral : !there) continue;
     return mg_h5_wrong(file, ": %s is packed (attribute %s); write its values without packing",
                        path, names[i]);
@@ -93,21 +90,21 @@ static void add_missing(mg_input_gaps_t *gaps, int *n, double value) {
 
 mg_status_t mg_input_find_gaps(mg_h5_t *file, const char *path, mg_input_gaps_t *gaps) {
   const double netcdf = 9.9692099683868690e+36, numpy = 1e20; /* where no attribute names another */
-  double value[2];
-  int n = 0, count;
+  static const char *const names[] = {"_FillValue", "missing_value"};
+  double value;
+  int n = 0;
+  bool there;
   *gaps = (mg_input_gaps_t){.valid = {-INFINITY, INFINITY}};
   for (size_t i = 0; i < sizeof gaps->missing / sizeof gaps->missing[0]; i++)
     gaps->missing[i] = NAN;
   MG_TRY(refuse_packed(file, path));
   add_missing(gaps, &n, netcdf);
   add_missing(gaps, &n, numpy);
-  MG_TRY(mg_h5_get_numbers(file, path, "_FillValue", value, 1, &count));
-  if (count > 0) add_missing(gaps, &n, value[0]);
-  MG_TRY(mg_h5_get_numbers(file, path, "missing_value", value, 1, &count));
-  if (count > 0) add_missing(gaps, &n, value[0]);
-  MG_TRY(mg_h5_get_numbers(file, path, "valid_min", &gaps->valid[0], 1, &count));
-  MG_TRY(mg_h5_get_numbers(file, path, "valid_max", &gaps->valid[1], 1, &count));
-  MG_TRY(mg_h5_get_numbers(file, path, "valid_range", value, 2, &count));
-  if (count == 2) memcpy(gaps->valid, value, sizeof value);
-  return MG_OK;
+  for (int i = 0; i < 2; i++) {
+    MG_TRY(mg_h5_get(file, path, names[i], MG_H5_NUMBER, &value, 1, &there));
+    if (there) add_missing(gaps, &n, value);
+  }
+  MG_TRY(mg_h5_get(file, path, "valid_min", MG_H5_NUMBER, &gaps->valid[0], 1, &there));
+  MG_TRY(mg_h5_get(file, path, "valid_max", MG_H5_NUMBER, &gaps->valid[1], 1, &there));
+  return mg_h5_get(file, path, "valid_range", MG_H5_NUMBER, gaps->valid, 2, &there);
 }

@@ -110,7 +110,7 @@ static const mg_params_t *with_other(const mg_params_t *params, bool is_rhs) {
 /* Settings of an option that is named alone, or whose file is read last. */
 static mg_status_t settings_of(const mg_params_t *params, bool is_rhs, mg_settings_t *list) {
   const unsigned of_rhs = 1u << MG_INPUT_F | MG_INPUT_BOUNDARY;
-  const mg_input_source_t source = is_rhs ? mg_input_rhs(params) : mg_input_coefficients(params);
+  const mg_input_source_t source = mg_input_source(params, is_rhs);
   const char *other = is_rhs ? params->coefficients : params->rhs;
   mg_input_t input;
   MG_TRY(mg_h5_check_build(source.option));

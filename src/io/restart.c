@@ -5,7 +5,7 @@
 #include "formulas/index.h"
 #include "formulas/walls.h"
 #include "io/boundary_faces_io.h"
-#include "io/dump.h"
+#include "io/dump_parts.h"
 #include "io/field_io.h"
 #include "io/input.h"
 #include "io/stored_sums.h"
@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_SIZE = 16 };
-
 /* The attributes of /HPGMG that a restart needs. */
 typedef struct {
   mg_restart_t state;
@@ -28,7 +26,7 @@ typedef struct {
   char coefficients[MG_PATH_MAX], rhs[MG_PATH_MAX]; /* user-defined problem, or "" */
 } head_t;
 
-static const char ours[] = MG_DUMP_OURS, checksums_of_u[] = "/HPGMG/checksums/level_0/u";
+static const char ours[] = MG_DUMP_OURS;
 
 static const char *path_of_u(mg_centering_t centering) {
   return centering == MG_CENTERING_CELL ? "/VTKHDF/CellData/u" : "/VTKHDF/PointData/u";
@@ -61,15 +59,15 @@ static mg_status_t take_grid(const mg_h5_t *file, const int64_t cells[3], int64_
 static mg_status_t read_history(mg_h5_t *file, mg_restart_t *state) {
   double *const norm = state->history.norm;
   int64_t cycles;
-  MG_TRY(mg_h5_get_integers(file, ours, "cycles", &cycles, 1));
-  MG_TRY(mg_h5_get_doubles(file, ours, "f_norm", &state->f_norm, 1));
+  MG_TRY(mg_h5_get(file, ours, "cycles", MG_H5_INT64, &cycles, 1, NULL));
+  MG_TRY(mg_h5_get(file, ours, "f_norm", MG_H5_NUMBER, &state->f_norm, 1, NULL));
   if (cycles < 1 || cycles > MG_MAX_CYCLES)
     return bad(file, "cycles", (double)cycles, "from 1 to 1000");
   if (!(state->f_norm >= 0.0) || !isfinite(state->f_norm))
     return bad(file, "f_norm", state->f_norm, "finite and at least 0");
   state->history.n_cycles = (int)cycles;
   state->history.diverged_level = -1;
-  MG_TRY(mg_h5_get_doubles(file, ours, "residual_norms", norm, (int)cycles));
+  MG_TRY(mg_h5_get(file, ours, "residual_norms", MG_H5_NUMBER, norm, (int)cycles, NULL));
   for (int64_t c = 0; c < cycles; c++)
     if (!isfinite(norm[c]) || norm[c] < 0.0)
       return bad(file, "a residual norm", norm[c], "finite and at least 0");
@@ -78,98 +76,63 @@ static mg_status_t read_history(mg_h5_t *file, mg_restart_t *state) {
 
 static mg_status_t check_version(mg_h5_t *file) {
   int64_t version = 0, complete = 0;
-  MG_TRY(mg_h5_get_integers(file, ours, "format_version", &version, 1));
+  MG_TRY(mg_h5_get(file, ours, "format_version", MG_H5_INT64, &version, 1, NULL));
   if (version != MG_FORMAT_VERSION)
     return bad(file, "format_version", (double)version, "3, the version that this program reads");
-  MG_TRY(mg_h5_get_integers(file, ours, "complete", &complete, 1));
+  MG_TRY(mg_h5_get(file, ours, "complete", MG_H5_INT64, &complete, 1, NULL));
   if (complete != 1) return bad(file, "complete", (double)complete, "1 (the dump is incomplete)");
   return mg_sums_check_attributes(file);
 }
 
-/* Read an optional attribute; if it is missing, the text is not changed. */
-static mg_status_t get_optional_text(mg_h5_t *file, const char *name, char *text, int size) {
-  bool there;
-  MG_TRY(mg_h5_has_attribute(file, ours, name, &there));
-  return there ? mg_h5_get_text(file, ours, name, text, size) : MG_OK;
-}
-
-static mg_status_t read_setting(mg_h5_t *file, const mg_option_t *option, char *text, int size) {
-  char name[64];
-  int64_t integral;
-  double real;
-  mg_option_attribute(option, name, (int)sizeof name);
-  if (option->in_later_dumps) {
-    bool there;
-    MG_TRY(mg_h5_has_attribute(file, ours, name, &there));
-    if (!there) return MG_OK;
-  }
-  switch (option->kind) {
-  case MG_KIND_WORD:
-    return mg_h5_get_text(file, ours, name, text, WORD_SIZE);
-  case MG_KIND_SIDES:
-  case MG_KIND_CELLS:
-  case MG_KIND_REALS:
-  case MG_KIND_STRETCH:
-    return mg_h5_get_text(file, ours, name, text, size);
-  case MG_KIND_DOUBLE:
-    MG_TRY(mg_h5_get_doubles(file, ours, name, &real, 1));
-    snprintf(text, (size_t)size, "%.17g", real);
-    return MG_OK;
-  default:
-    MG_TRY(mg_h5_get_integers(file, ours, name, &integral, 1));
-    snprintf(text, (size_t)size, "%lld", (long long)integral);
-    return MG_OK;
-  }
-}
-
-static mg_status_t read_settings(mg_h5_t *file, head_t *head) {
-  for (int id = 0; id < MG_N_OPTIONS; id++)
-    if (mg_options[id].in_dump || mg_options[id].in_later_dumps)
-      MG_TRY(read_setting(file, &mg_options[id], head->setting[id], (int)sizeof head->setting[id]));
-  return MG_OK;
-}
-
 static mg_status_t read_words(mg_h5_t *file, mg_restart_t *state) {
-  char word[WORD_SIZE];
-  MG_TRY(mg_h5_get_text(file, ours, "precision", word, WORD_SIZE));
-  state->precision = strcmp(word, "float") == 0 ? MG_PRECISION_FLOAT : MG_PRECISION_DOUBLE;
-  MG_TRY(mg_h5_get_text(file, ours, "centering", word, WORD_SIZE));
-  state->centering = strcmp(word, "point") == 0 ? MG_CENTERING_POINT : MG_CENTERING_CELL;
+  char precision[MG_DUMP_WORD], centering[MG_DUMP_WORD];
+  MG_TRY(mg_h5_get(file, ours, "precision", MG_H5_TEXT, precision, MG_DUMP_WORD, NULL));
+  MG_TRY(mg_h5_get(file, ours, "centering", MG_H5_TEXT, centering, MG_DUMP_WORD, NULL));
+  const bool is_float = strcmp(precision, "float") == 0, points = strcmp(centering, "point") == 0;
+  state->precision = is_float ? MG_PRECISION_FLOAT : MG_PRECISION_DOUBLE;
+  state->centering = points ? MG_CENTERING_POINT : MG_CENTERING_CELL;
   return MG_OK;
 }
 
 /* Dumps of the built-in problem have none of these. */
 static mg_status_t read_files(mg_h5_t *file, head_t *head) {
-  MG_TRY(get_optional_text(file, "coefficients", head->coefficients, MG_PATH_MAX));
-  MG_TRY(get_optional_text(file, "rhs", head->rhs, MG_PATH_MAX));
+  bool coefficients, rhs;
+  MG_TRY(mg_h5_get(file, ours, "coefficients", MG_H5_TEXT, head->coefficients, MG_PATH_MAX,
+                   &coefficients));
+  MG_TRY(mg_h5_get(file, ours, "rhs", MG_H5_TEXT, head->rhs, MG_PATH_MAX, &rhs));
   if (!head->coefficients[0] && !head->rhs[0]) return MG_OK;
-  return mg_h5_get_integers(file, ours, "problem_checksum", &head->state.problem_checksum, 1);
+  return mg_h5_get(file, ours, "problem_checksum", MG_H5_INT64, &head->state.problem_checksum, 1,
+                   NULL);
 }
 
 static mg_status_t read_grid(mg_h5_t *file, head_t *head) {
   int64_t cells[3], box;
   bool there;
-  MG_TRY(mg_h5_has_attribute(file, ours, MG_DUMP_CELLS_IJK, &there));
-  MG_TRY(mg_h5_get_integers(file, ours, there ? MG_DUMP_CELLS_IJK : "cells", cells, there ? 3 : 1));
+  MG_TRY(mg_h5_get(file, ours, MG_DUMP_CELLS_IJK, MG_H5_INT64, cells, 3, &there));
+  if (!there) MG_TRY(mg_h5_get(file, ours, "cells", MG_H5_INT64, cells, 1, NULL));
   if (!there) cells[1] = cells[2] = cells[0];
-  MG_TRY(mg_h5_get_integers(file, ours, "box_cells", &box, 1));
+  MG_TRY(mg_h5_get(file, ours, "box_cells", MG_H5_INT64, &box, 1, NULL));
   return take_grid(file, cells, box, head);
 }
 
 /* Check that u exists with the type and size that the head states. */
 static mg_status_t look_for_u(mg_h5_t *file, const mg_restart_t *state) {
+  const char *path = path_of_u(state->centering);
+  char sums[MG_H5_NAME_MAX];
   mg_h5_data_t data;
-  MG_TRY(mg_h5_data_open(file, path_of_u(state->centering),
+  MG_TRY(mg_h5_data_open(file, path,
                          state->precision == MG_PRECISION_FLOAT ? MG_H5_FLOAT : MG_H5_DOUBLE, 3,
                          state->n, &data));
   MG_TRY(mg_h5_data_close(file, &data));
-  MG_TRY(mg_h5_data_open(file, checksums_of_u, MG_H5_UINT64, 1, &state->n[2], &data));
+  mg_sums_path(path, sums);
+  MG_TRY(mg_h5_data_open(file, sums, MG_H5_UINT64, 1, &state->n[2], &data));
   return mg_h5_data_close(file, &data);
 }
 
 static mg_status_t read_open(mg_h5_t *file, head_t *head) {
   MG_TRY(check_version(file));
-  MG_TRY(read_settings(file, head));
+  for (int id = 0; id < MG_N_OPTIONS; id++)
+    MG_TRY(mg_dump_get_setting(file, &mg_options[id], head->setting[id], MG_BOUNDARY_TEXT_MAX));
   MG_TRY(read_words(file, &head->state));
   MG_TRY(read_files(file, head));
   MG_TRY(read_grid(file, head));
@@ -204,7 +167,7 @@ static mg_status_t read_head(const char *path, head_t *head) {
   mg_h5_t *file;
   memset(head, 0, sizeof *head);
   MG_TRY(check_superblock(path));
-  MG_TRY(mg_h5_open_alone("restart", path, &file));
+  MG_TRY(mg_h5_open("restart", path, true, &file));
   const mg_status_t status = read_open(file, head);
   return mg_status_worst(status, mg_h5_close(file));
 }
@@ -250,7 +213,8 @@ mg_status_t mg_restart_settings(const mg_params_t *params, mg_settings_t *settin
   if (head.coefficients[0]) mg_settings_add(settings, "coefficients", head.coefficients, false);
   if (head.rhs[0]) mg_settings_add(settings, "rhs", head.rhs, false);
   if (!head.setting[MG_OPT_PRECISION][0]) /* a dump of an older version */
-    snprintf(head.setting[MG_OPT_PRECISION], WORD_SIZE, "%s", mg_precision_name(MG_CLASS_DOUBLE));
+    snprintf(head.setting[MG_OPT_PRECISION], MG_DUMP_WORD, "%s",
+             mg_precision_name(MG_CLASS_DOUBLE));
   add_settings(settings, &head);
   return MG_OK;
 }
@@ -285,8 +249,7 @@ mg_status_t mg_restart_open(const mg_params_t *params, const mg_plan_t *plan,
 static mg_status_t read_u(mg_hierarchy_t *h, const mg_restart_t *restart, mg_h5_t *file) {
   mg_field_io_t io = {.file = file, .n = restart->n, .precision = restart->precision};
   MG_TRY(mg_slabs_create(&h->level[0], mg_h5_ranks(), &io.slabs));
-  const mg_status_t status =
-      mg_field_read(&io, path_of_u(restart->centering), checksums_of_u, MG_U);
+  const mg_status_t status = mg_field_read(&io, path_of_u(restart->centering), MG_U);
   mg_slabs_free(io.slabs);
   return status;
 }
@@ -307,7 +270,7 @@ static mg_status_t largest_beta(mg_level_t *level, int d, double *wall, double *
   MG_TRY(mg_max_norm(level, MG_BETA_I + (mg_vector_t)d, MG_NO_VECTOR, largest));
   MG_TRY(mg_comm_max(mg_comm_world(), largest, 1));
   if (mg_is_periodic(&level->store.view, d)) return MG_OK;
-  MG_TRY(mg_boundary_faces_get(level, d, wall));
+  MG_TRY(mg_boundary_move(level, MG_BETA_I + (mg_vector_t)d, d, 1, false, wall));
   const int64_t faces = mg_boundary_faces_size(level->plan->layout.n, d, n);
   for (int64_t face = 0; face < faces; face++)
     *largest = fmax(*largest, wall[face]);
@@ -400,7 +363,7 @@ mg_status_t mg_restart_check_problem(const mg_params_t *p, const mg_restart_t *r
 mg_status_t mg_restart_load(mg_hierarchy_t *h, mg_restart_t *restart) {
   mg_h5_t *file;
   if (h->params.restart[0] == '\0') return MG_OK;
-  mg_status_t status = mg_comm_agree(mg_h5_open_input("restart", h->params.restart, &file));
+  mg_status_t status = mg_comm_agree(mg_h5_open("restart", h->params.restart, false, &file));
   if (status == MG_OK) status = read_u(h, restart, file);
   status = mg_status_worst(status, mg_comm_agree(mg_h5_close(file)));
   return status == MG_OK ? mg_comm_agree_or_end(assess(h, restart)) : status;

@@ -36,20 +36,19 @@ static mg_status_t sum_attributes(mg_h5_t *file, int64_t *checksum) {
 mg_status_t mg_sums_put_attributes(mg_h5_t *file) {
   int64_t checksum;
   MG_TRY(sum_attributes(file, &checksum));
-  return mg_h5_put_integers(file, ours, of_attributes, &checksum, 1);
+  return mg_h5_put(file, ours, of_attributes, MG_H5_INT64, &checksum, 1);
 }
 
 mg_status_t mg_sums_check_attributes(mg_h5_t *file) {
   int64_t checksum, stored = 0;
   bool there;
-  MG_TRY(mg_h5_has_attribute(file, ours, of_attributes, &there));
+  MG_TRY(mg_h5_get(file, ours, of_attributes, MG_H5_INT64, &stored, 1, &there));
   if (!there)
     return mg_h5_wrong(
         file,
         ": %s of /HPGMG is missing; a file with checksums needs that of its attributes, "
         "too (docs/format.md)",
         of_attributes);
-  MG_TRY(mg_h5_get_integers(file, ours, of_attributes, &stored, 1));
   MG_TRY(sum_attributes(file, &checksum));
   if (stored == checksum) return MG_OK;
   return mg_h5_wrong(
@@ -74,28 +73,51 @@ mg_status_t mg_sums_list_read(mg_h5_t *file, mg_sums_list_t *list) {
   if (!there && marked)
     return mg_h5_wrong(file, ": %s has no attribute checksums, but /VTKHDF has it", "/HPGMG");
   if (!there) return MG_OK;
-  MG_TRY(mg_h5_get_text(file, ours, MG_SUMS_LIST, list->words + 1, MG_SUMS_LIST_MAX));
+  MG_TRY(mg_h5_get(file, ours, MG_SUMS_LIST, MG_H5_TEXT, list->words + 1, MG_SUMS_LIST_MAX, NULL));
   list->words[0] = ' ';
   strcat(list->words, " ");
   return mg_sums_check_attributes(file);
 }
 
-mg_status_t mg_sums_find(mg_h5_t *file, const mg_sums_list_t *list, const char *word,
-                         const char *path, bool is_there, bool *has_sums) {
-  char listed[MG_H5_NAME_MAX];
+/* What precedes the name of a dataset in the list; first those of fields of the finest level. */
+static const char *const before[] = {
+    "/VTKHDF/CellData/", "/VTKHDF/PointData/", "/VTKHDF/", "/HPGMG/levels/", "/HPGMG/", "/"};
+enum { N_OF_FIELDS = 2 };
+
+static int group_of(const char *path) {
+  int g = 0;
+  while (strncmp(path, before[g], strlen(before[g])) != 0)
+    g++;
+  return g;
+}
+
+const char *mg_sums_word(const char *path) {
+  return path + strlen(before[group_of(path)]);
+}
+
+void mg_sums_path(const char *path, char sums[MG_H5_NAME_MAX]) {
+  snprintf(sums, MG_H5_NAME_MAX, "%s/checksums/%s%s", ours,
+           group_of(path) < N_OF_FIELDS ? "level_0/" : "", mg_sums_word(path));
+}
+
+mg_status_t mg_sums_inspect(mg_h5_t *file, const mg_sums_list_t *list, const char *path,
+                            mg_h5_look_t *look, bool *has_sums) {
+  const char *word = mg_sums_word(path);
+  char sums[MG_H5_NAME_MAX], listed[MG_H5_NAME_MAX];
+  mg_sums_path(path, sums);
   snprintf(listed, sizeof listed, " %s ", word);
   const bool is_listed = strstr(list->words, listed) != NULL;
-  MG_TRY(mg_h5_exists(file, path, has_sums));
-  if (is_there && list->words[0] && !is_listed)
+  MG_TRY(mg_h5_inspect(file, path, look));
+  MG_TRY(mg_h5_exists(file, sums, has_sums));
+  if (look->there && list->words[0] && !is_listed)
     return mg_h5_wrong(
         file,
         ": %s is not in attribute checksums of /HPGMG; give all datasets checksums, or "
         "remove the attribute",
         word);
-  if (is_listed && !is_there)
-    return mg_h5_wrong(file, ": %s is missing, but attribute checksums of /HPGMG lists it", word);
-  if (is_listed && !*has_sums)
-    return mg_h5_wrong(file, ": %s is missing, but attribute checksums of /HPGMG lists it", path);
+  if (is_listed && !(look->there && *has_sums))
+    return mg_h5_wrong(file, ": %s is missing, but attribute checksums of /HPGMG lists it",
+                       look->there ? sums : word);
   return MG_OK;
 }
 
@@ -106,39 +128,31 @@ void mg_sums_of_rows(const double *values, int64_t rows, int64_t n, uint64_t *su
     sums[row] = mg_checksum_doubles(values + row * n, n, (uint64_t)(row * n));
 }
 
-void mg_sums_path(const char *word, char path[MG_H5_NAME_MAX]) {
-  snprintf(path, MG_H5_NAME_MAX, "%s/checksums/%s", ours, word);
-}
-
-static mg_status_t compare(mg_h5_t *file, const char *word, int64_t rows, const uint64_t *sums,
-                           const uint64_t *stored) {
-  for (int64_t row = 0; row < rows; row++)
-    if (sums[row] != stored[row])
-      return mg_h5_wrong(file, ": %s is damaged at [%lld]: its checksum does not match", word,
-                         (long long)row);
-  return MG_OK;
-}
-
-static mg_status_t read_sums(mg_h5_t *file, const char *path, int32_t rows, uint64_t *sums) {
+static mg_status_t read_all(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
+                            const int32_t n[], void *values) {
   mg_h5_data_t data;
-  MG_TRY(mg_h5_data_open(file, path, MG_H5_UINT64, 1, &rows, &data));
-  const mg_status_t status = mg_h5_read_planes(file, &data, 0, rows, sums);
+  MG_TRY(mg_h5_data_open(file, path, type, rank, n, &data));
+  const mg_status_t status = mg_h5_read_planes(file, &data, 0, n[rank - 1], values);
   return mg_status_worst(status, mg_h5_data_close(file, &data));
 }
 
-mg_status_t mg_sums_compare(mg_h5_t *file, const char *word, int rank, const int32_t n[],
-                            const double *values) {
+mg_status_t mg_sums_read(mg_h5_t *file, const char *path, int rank, const int32_t n[],
+                         double *values) {
   const int32_t rows = n[rank - 1];
-  char path[MG_H5_NAME_MAX];
+  char name[MG_H5_NAME_MAX];
   uint64_t *sums;
   bool there;
-  mg_sums_path(word, path);
-  MG_TRY(mg_h5_exists(file, path, &there));
+  MG_TRY(read_all(file, path, MG_H5_NUMBER, rank, n, values));
+  mg_sums_path(path, name);
+  MG_TRY(mg_h5_exists(file, name, &there));
   if (!there) return MG_OK;
   MG_TRY(mg_new(&sums, 2 * (int64_t)rows, "checksums"));
   mg_sums_of_rows(values, rows, rank == 1 ? 1 : n[0], sums);
-  mg_status_t status = read_sums(file, path, rows, sums + rows);
-  if (status == MG_OK) status = compare(file, word, rows, sums, sums + rows);
+  mg_status_t status = read_all(file, name, MG_H5_UINT64, 1, &rows, sums + rows);
+  for (int64_t row = 0; row < rows && status == MG_OK; row++)
+    if (sums[row] != sums[rows + row])
+      status = mg_h5_wrong(file, ": %s is damaged at [%lld]: its checksum does not match",
+                           mg_sums_word(path), (long long)row);
   free(sums);
   return status;
 }

@@ -21,24 +21,23 @@ typedef struct {
 /** Read the list. If there is one, the attributes must match their checksum. */
 MG_MUST_CHECK mg_status_t mg_sums_list_read(mg_h5_t *file, mg_sums_list_t *list);
 
-/** Whether a dataset has checksums. In a file with a list, both an unlisted dataset and a missing
- *  one that is listed are errors: damage must not be mistaken for absence.
- *  @param[in] word       of the dataset in the list
- *  @param[in] path       of its checksums
- *  @param[in] is_there   whether the file has the dataset */
-MG_MUST_CHECK mg_status_t mg_sums_find(mg_h5_t *file, const mg_sums_list_t *list, const char *word,
-                                       const char *path, bool is_there, bool *has_sums);
+/** Name of a dataset in the list, from its path. */
+const char *mg_sums_word(const char *path);
+/** Path of a dataset's checksums, from its own. */
+void mg_sums_path(const char *path, char sums[MG_H5_NAME_MAX]);
+
+/** Look for a dataset and its checksums. In a file with a list, both an unlisted dataset and a
+ *  missing one that is listed are errors: damage must not be mistaken for absence. */
+MG_MUST_CHECK mg_status_t mg_sums_inspect(mg_h5_t *file, const mg_sums_list_t *list,
+                                          const char *path, mg_h5_look_t *look, bool *has_sums);
 
 /** Checksum of each of `rows` rows of n values. */
 void mg_sums_of_rows(const double *values, int64_t rows, int64_t n, uint64_t *sums);
 
-/** Path of the checksums of a small dataset. */
-void mg_sums_path(const char *word, char path[MG_H5_NAME_MAX]);
-
-/** Compare a dataset that was read as [n[1]][n[0]] or [n[0]] with its checksums, if it has any:
+/** Read a small dataset, [n[1]][n[0]] or [n[0]], and compare it with its checksums, if it has any:
  *  one for each entry of its first dimension. */
-MG_MUST_CHECK mg_status_t mg_sums_compare(mg_h5_t *file, const char *word, int rank,
-                                          const int32_t n[], const double *values);
+MG_MUST_CHECK mg_status_t mg_sums_read(mg_h5_t *file, const char *path, int rank, const int32_t n[],
+                                       double *values);
 
 /** Write the checksum of all attributes of /HPGMG and /VTKHDF so far. */
 MG_MUST_CHECK mg_status_t mg_sums_put_attributes(mg_h5_t *file);

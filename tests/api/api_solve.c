@@ -31,7 +31,8 @@ static double *get_faces(mg_hierarchy_t *h, int d) {
   int32_t n[2], size[3] = {grid[0], grid[1], grid[2]};
   mg_boundary_faces_size(grid, d, n);
   wall = calloc((size_t)(n[0] * n[1]), sizeof *wall);
-  if (!mg_params_is_periodic(&h->params, d)) MUST(mg_boundary_faces_get(&h->level[0], d, wall));
+  if (!mg_params_is_periodic(&h->params, d))
+    MUST(mg_boundary_move(&h->level[0], MG_BETA_I + (mg_vector_t)d, d, 1, false, wall));
   size[d]++;
   for (int k = 0, face = 0; k < size[2]; k++)
     for (int j = 0; j < size[1]; j++)

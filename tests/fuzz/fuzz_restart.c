@@ -101,13 +101,13 @@ static void put_number(mg_h5_t *h5, const char *name, int64_t good) {
   case GOOD:
     return;
   case GOOD + 1:
-    attempt(mg_h5_put_doubles(h5, "/HPGMG", name, &real, 1));
+    attempt(mg_h5_put(h5, "/HPGMG", name, MG_H5_DOUBLE, &real, 1));
     return;
   case GOOD + 2:
-    attempt(mg_h5_put_integers(h5, "/HPGMG", name, value, 2));
+    attempt(mg_h5_put(h5, "/HPGMG", name, MG_H5_INT64, value, 2));
     return;
   case GOOD + 3:
-    attempt(mg_h5_put_text(h5, "/HPGMG", name, "7"));
+    attempt(mg_h5_put(h5, "/HPGMG", name, MG_H5_TEXT, "7", 1));
     return;
   case GOOD + 4:
     value[0] = take_number();
@@ -115,7 +115,7 @@ static void put_number(mg_h5_t *h5, const char *name, int64_t good) {
   default:
     break;
   }
-  attempt(mg_h5_put_integers(h5, "/HPGMG", name, value, 1));
+  attempt(mg_h5_put(h5, "/HPGMG", name, MG_H5_INT64, value, 1));
 }
 
 static void put_real(mg_h5_t *h5, const char *name, double good) {
@@ -124,7 +124,8 @@ static void put_real(mg_h5_t *h5, const char *name, double good) {
   const int64_t bits = take_number();
   if (how == GOOD) return;
   if (how == GOOD + 1) memcpy(value, &bits, sizeof bits);
-  attempt(mg_h5_put_doubles(h5, "/HPGMG", name, value, how > GOOD + 1 ? (int)(how - GOOD) : 1));
+  attempt(
+      mg_h5_put(h5, "/HPGMG", name, MG_H5_DOUBLE, value, how > GOOD + 1 ? (int)(how - GOOD) : 1));
 }
 
 static void put_word(mg_h5_t *h5, const char *name, const char *good) {
@@ -134,7 +135,7 @@ static void put_word(mg_h5_t *h5, const char *name, const char *good) {
   snprintf(word, sizeof word, "%s", good);
   for (unsigned i = 0, length = how > GOOD ? take_byte() : 0; i < length; i++)
     word[i] = (char)take_byte();
-  attempt(mg_h5_put_text(h5, "/HPGMG", name, word));
+  attempt(mg_h5_put(h5, "/HPGMG", name, MG_H5_TEXT, word, 1));
 }
 
 static void put_field(mg_h5_t *h5, const char *name, mg_h5_type_t type, int rank) {

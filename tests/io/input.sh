@@ -406,7 +406,7 @@ $2"
   expect 2 'sides.hdf has /boundary, but /boundary is read from --rhs=.*, which has none; move it there' 1 \
     --coefficients="$pair/sides.hdf" --rhs="$pair/ones.hdf"
   cube two "file['VTKHDF'].attrs['Spacing'] = [1, 1]"
-  expect 3 'Spacing must be 3 numbers' 1 --rhs="$pair/two.hdf"
+  expect 3 'attribute Spacing of /VTKHDF must be 3 numbers' 1 --rhs="$pair/two.hdf"
   # A cube with values on sides is solved as with --cells.
   domain 'del file["grid"]; del file["boundary"]; del file["VTKHDF"]
 file["VTKHDF/CellData/f"] = np.ones((16, 16, 16)); file["boundary/x_low"] = np.ones((16, 16))'
@@ -479,7 +479,7 @@ ok 1 4 8 --verify-only --dump="$dir/d.hdf" --dump-fields=f
 cp "$dir/d.hdf" "$dir/flipped.hdf"
 offset=$(h5dump -p -H -d /VTKHDF/CellData/f "$dir/d.hdf" | sed -n 's/.*OFFSET \([0-9]*\).*/\1/p')
 printf '\001' | dd of="$dir/flipped.hdf" bs=1 seek=$((offset + 70000)) conv=notrunc 2>/dev/null
-expect 3 'plane 8 of f is damaged: its checksum does not match' 1 --rhs="$dir/flipped.hdf"
+expect 3 'rhs=.*: plane 8 of /VTKHDF/CellData/f is damaged: its checksum does not match' 1 --rhs="$dir/flipped.hdf"
 
 # --- what a file says counts ---
 

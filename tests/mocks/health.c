@@ -26,7 +26,7 @@
 #include "comm/comm_wings.h"
 #include "device/device_select.h"
 #include "device/memory_check.h"
-#include "io/field_checksum.h"
+#include "io/checksum.h"
 #include "solver/problem.h"
 #include <fcntl.h>
 #include <poll.h>

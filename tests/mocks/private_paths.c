@@ -12,8 +12,8 @@ int main(int argc, char **argv) {
   const char *path = argv[rank + 2 < argc ? rank + 2 : argc - 1];
   mg_h5_t *file;
   mg_log_setup(rank, mg_comm_size(world), MG_LOG_NORMAL);
-  mg_status_t status =
-      strcmp(argv[1], "create") == 0 ? mg_h5_create(path, "", &file) : mg_h5_open(path, &file);
+  mg_status_t status = strcmp(argv[1], "create") == 0 ? mg_h5_create(path, "", &file)
+                                                      : mg_h5_open("", path, false, &file);
   const mg_status_t closed = mg_h5_close(file);
   status = mg_comm_agree(status != MG_OK ? status : closed);
   mg_comm_finalize();

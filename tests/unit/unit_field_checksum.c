@@ -2,7 +2,6 @@
  * shapes of patches, also where a patch has more planes than the buffer. A change of the last bit
  * of one cell changes it. */
 #include "io/checksum.h"
-#include "io/field_checksum.h"
 #include "tests/lib/fixture.h"
 
 static void test_levels(mg_hierarchy_t *h) {

@@ -51,9 +51,9 @@ static void put_word(mg_h5_t *file, const char *name, const char *word) {
   if (how == AS_TEXT) word = "nonsense";
   if (how == LONG_TEXT) word = "a word that is far longer than any of ours";
   if (how == AS_DOUBLE || how == TWO_VALUES)
-    MUST_H5(mg_h5_put_integers(file, "/HPGMG", name, &number, 1));
+    MUST_H5(mg_h5_put(file, "/HPGMG", name, MG_H5_INT64, &number, 1));
   else if (how != MISSING)
-    MUST_H5(mg_h5_put_text(file, "/HPGMG", name, word));
+    MUST_H5(mg_h5_put(file, "/HPGMG", name, MG_H5_TEXT, word, 1));
 }
 
 /* An integer, or `n_good` real numbers. */
@@ -64,11 +64,11 @@ static void put_number(mg_h5_t *file, const attribute_t *a, int n_good) {
   const int64_t integer = a->kind == INTEGER ? (int64_t)first : 0, integers[2] = {integer, integer};
   const int n = n_good + (how == TWO_VALUES);
   if (how == AS_TEXT || (how == AS_DOUBLE && a->kind == REAL))
-    MUST_H5(mg_h5_put_text(file, "/HPGMG", a->name, "12"));
+    MUST_H5(mg_h5_put(file, "/HPGMG", a->name, MG_H5_TEXT, "12", 1));
   else if (how == AS_DOUBLE || (how != MISSING && a->kind == REAL))
-    MUST_H5(mg_h5_put_doubles(file, "/HPGMG", a->name, reals, n));
+    MUST_H5(mg_h5_put(file, "/HPGMG", a->name, MG_H5_DOUBLE, reals, n));
   else if (how != MISSING)
-    MUST_H5(mg_h5_put_integers(file, "/HPGMG", a->name, integers, n));
+    MUST_H5(mg_h5_put(file, "/HPGMG", a->name, MG_H5_INT64, integers, n));
 }
 
 /* Absent in files written before the option existed. */
@@ -110,7 +110,7 @@ static void write_file(void) {
   put_field(file, "/VTKHDF/CellData/u", MG_H5_DOUBLE, 3);
   put_field(file, "/HPGMG/checksums/level_0/u", MG_H5_UINT64, 1);
   MUST_H5(mg_sums_put_attributes(file));
-  if (late_change) MUST_H5(mg_h5_put_integers(file, late_change, "later", &(int64_t){1}, 1));
+  if (late_change) MUST_H5(mg_h5_put(file, late_change, "later", MG_H5_INT64, &(int64_t){1}, 1));
   MUST_H5(mg_h5_close(file));
 }
 

@@ -23,8 +23,16 @@ enum { MG_H5_NAME_MAX = 128 };
 /** An open file. */
 typedef struct mg_h5 mg_h5_t;
 
-/** Type of a dataset, in memory and in the file. */
-typedef enum { MG_H5_DOUBLE, MG_H5_FLOAT, MG_H5_UINT64 } mg_h5_type_t;
+/** Type of the values of a dataset or an attribute, in memory and in the file. NUMBER: doubles in
+ *  memory, of any numeric type in the file. */
+typedef enum {
+  MG_H5_DOUBLE,
+  MG_H5_FLOAT,
+  MG_H5_UINT64,
+  MG_H5_INT64,
+  MG_H5_NUMBER,
+  MG_H5_TEXT /**< of attributes */
+} mg_h5_type_t;
 
 /** A dataset of rank 1 to 3: [n[0]], [n[1]][n[0]], or [n[2]][n[1]][n[0]] with x fastest. Planes are
  *  the entries of its first dimension. */
@@ -71,12 +79,11 @@ void mg_h5_drop_at_abort(const char *path);
  *  @param[in] hints  MPI hints of a parallel run, "key=value,key=value"; may be ""
  *  @return MG_OK, MG_ERR_IO, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t mg_h5_create(const char *path, const char *hints, mg_h5_t **out);
-/** Open a file for reading. */
-MG_MUST_CHECK mg_status_t mg_h5_open(const char *path, mg_h5_t **out);
-/** Like mg_h5_open, for a file named by an option. Errors name it as --option=path. */
-MG_MUST_CHECK mg_status_t mg_h5_open_input(const char *option, const char *path, mg_h5_t **out);
-/** Like mg_h5_open_input, on the calling rank only. */
-MG_MUST_CHECK mg_status_t mg_h5_open_alone(const char *option, const char *path, mg_h5_t **out);
+/** Open a file for reading.
+ *  @param[in] option  that names the file: errors have --option=path; "": only the path
+ *  @param[in] alone   by the calling rank only */
+MG_MUST_CHECK mg_status_t mg_h5_open(const char *option, const char *path, bool alone,
+                                     mg_h5_t **out);
 /** Close a file; its data has then been passed to the operating system.
  *  @param[in] file  may be NULL */
 MG_MUST_CHECK mg_status_t mg_h5_close(mg_h5_t *file);
@@ -84,13 +91,10 @@ MG_MUST_CHECK mg_status_t mg_h5_close(mg_h5_t *file);
 /** Create a group; its parents must exist. */
 MG_MUST_CHECK mg_status_t mg_h5_group(mg_h5_t *file, const char *path);
 
-/** Write attributes of a group. Text is fixed-length ASCII without a terminator, as VTK expects. */
-MG_MUST_CHECK mg_status_t mg_h5_put_text(mg_h5_t *file, const char *group, const char *name,
-                                         const char *text);
-MG_MUST_CHECK mg_status_t mg_h5_put_integers(mg_h5_t *file, const char *group, const char *name,
-                                             const int64_t *values, int n);
-MG_MUST_CHECK mg_status_t mg_h5_put_doubles(mg_h5_t *file, const char *group, const char *name,
-                                            const double *values, int n);
+/** Write an attribute of a group: n values, or a text, as fixed-length ASCII without a terminator,
+ * as VTK expects. */
+MG_MUST_CHECK mg_status_t mg_h5_put(mg_h5_t *file, const char *group, const char *name,
+                                    mg_h5_type_t type, const void *values, int n);
 
 /** Whether the file has a group or dataset. A damaged group on the path is an error, not
  *  absence.
@@ -101,14 +105,15 @@ MG_MUST_CHECK mg_status_t mg_h5_exists(mg_h5_t *file, const char *path, bool *th
 MG_MUST_CHECK mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *group, const char *name,
                                               bool *there);
 
-/** Read attributes. A different type, a different number of values, or text longer than size - 1
- *  is an error. On ranks that do not participate, the values are not changed. */
-MG_MUST_CHECK mg_status_t mg_h5_get_text(mg_h5_t *file, const char *group, const char *name,
-                                         char *text, int size);
-MG_MUST_CHECK mg_status_t mg_h5_get_integers(mg_h5_t *file, const char *group, const char *name,
-                                             int64_t *values, int n);
-MG_MUST_CHECK mg_status_t mg_h5_get_doubles(mg_h5_t *file, const char *group, const char *name,
-                                            double *values, int n);
+/** Name of a file in messages. */
+const char *mg_h5_file_name(const mg_h5_t *file);
+
+/** Read an attribute of a group or dataset. A different type, a different number of values, or text
+ *  longer than n - 1 is an error. On ranks that do not participate, the values are not changed.
+ *  @param[in]  n      number of values; bytes of a text
+ *  @param[out] there  false if the attribute is missing; NULL: that is an error */
+MG_MUST_CHECK mg_status_t mg_h5_get(mg_h5_t *file, const char *object, const char *name,
+                                    mg_h5_type_t type, void *values, int n, bool *there);
 
 /** Visit all attributes of a group, sorted by name (strcmp): the name, then the values, as words of
  *  8 bytes. Text is padded with zeros to whole words, each integer is an int64, each other number a
@@ -126,22 +131,11 @@ mg_status_t mg_h5_wrong_at(const char *source, int line, const mg_h5_t *file, co
                            ...) MG_PRINTF(4, 5);
 #define mg_h5_wrong(file, ...) mg_h5_wrong_at(__FILE__, __LINE__, file, __VA_ARGS__)
 
-/** Read all numbers of an attribute of a group or dataset. A missing attribute has none.
- *  @param[out] n  how many there are
- *  @return MG_OK, MG_ERR_IO (also if it has other values, or more than `most`) */
-MG_MUST_CHECK mg_status_t mg_h5_get_numbers(mg_h5_t *file, const char *object, const char *name,
-                                            double *values, int most, int *n);
-/** Read text of fixed or variable length; "" if the attribute is missing. Longer text is cut. */
-MG_MUST_CHECK mg_status_t mg_h5_get_word(mg_h5_t *file, const char *object, const char *name,
-                                         char *text, int size);
-
 /** Name of a group's member, or of an attribute of a group, by index. Called by one rank. Control
  *  characters are replaced by '?'.
  *  @param[out] name  "" from the end on; longer names are cut */
-MG_MUST_CHECK mg_status_t mg_h5_name_member(mg_h5_t *file, const char *group, int64_t index,
-                                            char name[MG_H5_NAME_MAX]);
-MG_MUST_CHECK mg_status_t mg_h5_name_attribute(mg_h5_t *file, const char *group, int64_t index,
-                                               char name[MG_H5_NAME_MAX]);
+MG_MUST_CHECK mg_status_t mg_h5_name(mg_h5_t *file, const char *group, bool of_attribute,
+                                     int64_t index, char name[MG_H5_NAME_MAX]);
 
 /** Create a dataset.
  *  @param[in]  n         as many sizes as the rank
@@ -167,12 +161,8 @@ typedef struct {
 MG_MUST_CHECK mg_status_t mg_h5_inspect(mg_h5_t *file, const char *path, mg_h5_look_t *look);
 
 /** List the datasets of a file as text: "it has /a, /b and 3 more datasets". Called by one rank,
- *  on a file from mg_h5_open_alone. */
+ *  on a file that it has opened alone. */
 void mg_h5_name_datasets(mg_h5_t *file, char *text, int size);
-
-/** Open a dataset of any numeric type, to be read as doubles. */
-MG_MUST_CHECK mg_status_t mg_h5_data_open_numbers(mg_h5_t *file, const char *path, int rank,
-                                                  const int32_t n[], mg_h5_data_t *data);
 
 /** Write or read planes first .. first + count - 1 of a dataset, in the dataset's memory type.
  *  Count is 0 on ranks without planes.

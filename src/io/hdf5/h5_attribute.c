@@ -1,38 +1,12 @@
 /* Groups and their attributes. */
-#include "base/alloc.h"
 #include "io/hdf5/h5_file.h"
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 mg_status_t mg_h5_group(mg_h5_t *file, const char *path) {
   if (!file) return MG_OK;
   const hid_t group = H5Gcreate2(file->id, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  if (group < 0 || H5Gclose(group) < 0) return mg_h5_failed(file, "write", path);
-  return MG_OK;
-}
-
-/* Write an attribute; closes its type and space. */
-static mg_status_t put(mg_h5_t *file, const char *group, const char *name, hid_t type, hid_t space,
-                       const void *values) {
-  hid_t object = H5I_INVALID_HID, attribute = H5I_INVALID_HID;
-  bool good = type >= 0 && space >= 0;
-  if (good) good = (object = H5Oopen(file->id, group, H5P_DEFAULT)) >= 0;
-  if (good)
-    good = (attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT)) >= 0;
-  if (good) good = H5Awrite(attribute, type, values) >= 0;
-  const mg_status_t status = good ? MG_OK : mg_h5_failed(file, "write", name);
-  good = attribute < 0 || H5Aclose(attribute) >= 0;
-  good = (object < 0 || H5Oclose(object) >= 0) && good;
-  good = (space < 0 || H5Sclose(space) >= 0) && good;
-  good = (type < 0 || H5Tclose(type) >= 0) && good;
-  return status != MG_OK || good ? status : mg_h5_failed(file, "close", name);
-}
-
-static hid_t list_space(int n) {
-  const hsize_t size = (hsize_t)n;
-  return H5Screate_simple(1, &size, NULL);
+  return group >= 0 && mg_h5_release(group) ? MG_OK : mg_h5_failed(file, "write", path);
 }
 
 static hid_t text_type(size_t length) {
@@ -43,21 +17,21 @@ static hid_t text_type(size_t length) {
   return type;
 }
 
-mg_status_t mg_h5_put_text(mg_h5_t *file, const char *group, const char *name, const char *text) {
+mg_status_t mg_h5_put(mg_h5_t *file, const char *group, const char *name, mg_h5_type_t type,
+                      const void *values, int n) {
+  const bool is_text = type == MG_H5_TEXT;
+  const hsize_t size = (hsize_t)n;
+  hid_t attribute = H5I_INVALID_HID;
   if (!file) return MG_OK;
-  return put(file, group, name, text_type(strlen(text)), H5Screate(H5S_SCALAR), text);
-}
-
-mg_status_t mg_h5_put_integers(mg_h5_t *file, const char *group, const char *name,
-                               const int64_t *values, int n) {
-  if (!file) return MG_OK;
-  return put(file, group, name, H5Tcopy(H5T_NATIVE_INT64), list_space(n), values);
-}
-
-mg_status_t mg_h5_put_doubles(mg_h5_t *file, const char *group, const char *name,
-                              const double *values, int n) {
-  if (!file) return MG_OK;
-  return put(file, group, name, H5Tcopy(H5T_NATIVE_DOUBLE), list_space(n), values);
+  const hid_t stored = is_text ? text_type(strlen(values)) : H5Tcopy(mg_h5_memory_type(type));
+  const hid_t space = is_text ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &size, NULL);
+  if (stored >= 0 && space >= 0)
+    attribute = H5Acreate_by_name(file->id, group, name, stored, space, H5P_DEFAULT, H5P_DEFAULT,
+                                  H5P_DEFAULT);
+  if (attribute < 0 || H5Awrite(attribute, stored, values) < 0)
+    return mg_h5_failed(file, "write", name);
+  const bool closed = mg_h5_release(attribute) & mg_h5_release(space) & mg_h5_release(stored);
+  return closed ? MG_OK : mg_h5_failed(file, "close", name);
 }
 
 mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *group, const char *name, bool *there) {
@@ -69,165 +43,138 @@ mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *group, const char *na
   return MG_OK;
 }
 
-/* What an attribute's values must be. HDF5 converts integers to doubles. */
-typedef enum { STRING, INTEGERS, NUMBERS } values_t;
+/* An open attribute. */
+typedef struct {
+  mg_h5_t *file;
+  const char *name;
+  hid_t id, type, space;
+  H5T_class_t class;
+  int64_t n;
+} attribute_t;
 
-static bool is_of(values_t values, hid_t type) {
-  const H5T_class_t class = H5Tget_class(type);
-  if (values == STRING) return class == H5T_STRING && H5Tis_variable_str(type) == 0;
-  return class == H5T_INTEGER || (values == NUMBERS && class == H5T_FLOAT);
+static void close_attribute(const attribute_t *a) {
+  (void)mg_h5_release(a->id), (void)mg_h5_release(a->type), (void)mg_h5_release(a->space);
 }
 
-static mg_status_t wrong_values(const mg_h5_t *file, const char *name, values_t values, int n) {
-  static const char *const names[] = {"string of fixed length", "integer", "number"};
-  return mg_h5_wrong(file, ": %s must be %d %s%s", name, n, names[values], n == 1 ? "" : "s");
-}
-
-/* Open an attribute and check that it has n values; the caller closes it. */
-static mg_status_t find(mg_h5_t *file, const char *group, const char *name, values_t values, int n,
-                        hid_t *attribute, size_t *size) {
-  *attribute = H5Aopen_by_name(file->id, group, name, H5P_DEFAULT, H5P_DEFAULT);
-  if (*attribute < 0) return mg_h5_failed(file, "find the dump attribute", name);
-  const hid_t type = H5Aget_type(*attribute), space = H5Aget_space(*attribute);
-  const bool good =
-      type >= 0 && space >= 0 && is_of(values, type) && H5Sget_simple_extent_npoints(space) == n;
-  *size = type >= 0 ? H5Tget_size(type) : 0;
-  if (type >= 0) (void)H5Tclose(type);
-  if (space >= 0) (void)H5Sclose(space);
-  if (good) return MG_OK;
-  (void)H5Aclose(*attribute);
-  return wrong_values(file, name, values, n);
-}
-
-static mg_status_t get(mg_h5_t *file, const char *name, hid_t attribute, hid_t type, void *values) {
-  const bool good = type >= 0 && H5Aread(attribute, type, values) >= 0;
-  const mg_status_t status = good ? MG_OK : mg_h5_failed(file, "read", name);
-  (void)H5Aclose(attribute);
-  return status;
-}
-
-mg_status_t mg_h5_get_text(mg_h5_t *file, const char *group, const char *name, char *text,
-                           int size) {
-  hid_t attribute;
-  size_t length = 0;
-  if (!file) return MG_OK;
-  MG_TRY(find(file, group, name, STRING, 1, &attribute, &length));
-  if (length >= (size_t)size) {
-    (void)H5Aclose(attribute);
-    return mg_h5_wrong(file, ": %s is too long for a dump of hpgmg-fv", name);
+static mg_status_t open_attribute(mg_h5_t *file, const char *object, const char *name,
+                                  attribute_t *a) {
+  *a = (attribute_t){.file = file, .name = name, .type = H5I_INVALID_HID, .space = H5I_INVALID_HID};
+  a->id = H5Aopen_by_name(file->id, object, name, H5P_DEFAULT, H5P_DEFAULT);
+  if (a->id >= 0 && (a->type = H5Aget_type(a->id)) >= 0) a->space = H5Aget_space(a->id);
+  if (a->space >= 0) {
+    a->class = H5Tget_class(a->type);
+    a->n = H5Sget_simple_extent_npoints(a->space);
+    return MG_OK;
   }
-  memset(text, 0, (size_t)size);
-  const hid_t type = text_type(length);
-  const mg_status_t status = get(file, name, attribute, type, text);
-  if (type >= 0) (void)H5Tclose(type);
+  const mg_status_t status = mg_h5_failed(file, "find the attribute", name);
+  close_attribute(a);
   return status;
 }
 
-mg_status_t mg_h5_get_integers(mg_h5_t *file, const char *group, const char *name, int64_t *values,
-                               int n) {
-  hid_t attribute;
-  size_t size;
-  if (!file) return MG_OK;
-  MG_TRY(find(file, group, name, INTEGERS, n, &attribute, &size));
-  return get(file, name, attribute, H5T_NATIVE_INT64, values);
+/* Read a text, whose length is part of its type or not, and fill the rest of `size` bytes with
+ * zeros. */
+static mg_status_t read_text(const attribute_t *a, char *text, size_t size) {
+  const bool varies = H5Tis_variable_str(a->type) > 0;
+  const size_t length = varies ? 0 : H5Tget_size(a->type);
+  char *whole = NULL;
+  if (length >= size) return mg_h5_wrong(a->file, ": %s is too long", a->name);
+  memset(text, 0, size);
+  const hid_t memory = varies ? H5Tcopy(a->type) : text_type(length);
+  mg_status_t status =
+      memory >= 0 && H5Aread(a->id, memory, varies ? (void *)&whole : (void *)text) >= 0
+          ? MG_OK
+          : mg_h5_failed(a->file, "read", a->name);
+  (void)mg_h5_release(memory);
+  if (whole && strlen(whole) < size)
+    strcpy(text, whole);
+  else if (whole)
+    status = mg_h5_wrong(a->file, ": %s is too long", a->name);
+  (void)H5free_memory(whole);
+  return status;
 }
 
-mg_status_t mg_h5_get_doubles(mg_h5_t *file, const char *group, const char *name, double *values,
-                              int n) {
-  hid_t attribute;
-  size_t size;
-  if (!file) return MG_OK;
-  MG_TRY(find(file, group, name, NUMBERS, n, &attribute, &size));
-  return get(file, name, attribute, H5T_NATIVE_DOUBLE, values);
+static mg_status_t read_values(const attribute_t *a, const char *object, mg_h5_type_t type,
+                               void *values, int n) {
+  static const char *const names[] = {
+      [MG_H5_INT64] = "integer", [MG_H5_NUMBER] = "number", [MG_H5_TEXT] = "text"};
+  const bool is_text = type == MG_H5_TEXT;
+  const int64_t count = is_text ? 1 : n;
+  /* HDF5 converts integers to doubles. */
+  const bool is_type =
+      is_text ? a->class == H5T_STRING
+              : a->class == H5T_INTEGER || (type == MG_H5_NUMBER && a->class == H5T_FLOAT);
+  if (a->n != count || !is_type)
+    return mg_h5_wrong(a->file, ": attribute %s of %s must be %lld %s%s", a->name, object,
+                       (long long)count, names[type], count == 1 ? "" : "s");
+  if (is_text) return read_text(a, values, (size_t)n);
+  const bool good = H5Aread(a->id, mg_h5_memory_type(type), values) >= 0;
+  return good ? MG_OK : mg_h5_failed(a->file, "read", a->name);
+}
+
+mg_status_t mg_h5_get(mg_h5_t *file, const char *object, const char *name, mg_h5_type_t type,
+                      void *values, int n, bool *there) {
+  attribute_t a;
+  if (there) MG_TRY(mg_h5_has_attribute(file, object, name, there));
+  if (!file || (there && !*there)) return MG_OK;
+  MG_TRY(open_attribute(file, object, name, &a));
+  const mg_status_t status = read_values(&a, object, type, values, n);
+  close_attribute(&a);
+  return status;
 }
 
 /* --- all attributes -------------------------------------------------------------------- */
 
 typedef struct {
   mg_h5_t *file;
+  const char *group;
   void (*visit)(void *data, const char *name, const double *words, int64_t n);
   void *data;
   mg_status_t status;
 } visitor_t;
 
-static int64_t words_of(size_t bytes) {
-  return (int64_t)((bytes + sizeof(double) - 1) / sizeof(double));
-}
-
 static void visit_text(const visitor_t *v, const char *name, const char *text, double *words) {
-  const size_t length = strlen(text);
-  memset(words, 0, (size_t)words_of(length) * sizeof *words);
+  const size_t length = strlen(text), n = (length + sizeof *words - 1) / sizeof *words;
+  memset(words, 0, n * sizeof *words);
   memcpy(words, text, length);
-  v->visit(v->data, name, words, words_of(length));
+  v->visit(v->data, name, words, (int64_t)n);
 }
 
 /* Values of one attribute. Not allocated: ranks read a dump's attributes together, and one that
  * lacks memory would leave the others waiting. */
 static double values_read[1 << 17];
+static char text_read[sizeof values_read - sizeof(double)];
 
-static bool fits(size_t bytes) {
-  return bytes < sizeof values_read;
-}
-
-/* A string whose length is part of its type, or not. The last word of the values ends with zeros.
- */
-static mg_status_t visit_string(const visitor_t *v, const char *name, hid_t attribute, hid_t type) {
-  const bool varies = H5Tis_variable_str(type) > 0;
-  const size_t size = varies ? 0 : H5Tget_size(type);
-  char *text = varies ? NULL : (char *)values_read;
-  if (!fits(size)) return mg_h5_wrong(v->file, ": %s is too long", name);
-  memset(values_read, 0, size + 1);
-  const hid_t memory = varies ? H5Tcopy(type) : text_type(size);
-  mg_status_t status =
-      memory >= 0 && H5Aread(attribute, memory, varies ? (void *)&text : (void *)text) >= 0
-          ? MG_OK
-          : mg_h5_failed(v->file, "read", name);
-  const size_t length = status == MG_OK && text ? strlen(text) : 0;
-  if (!fits(length + sizeof(double))) status = mg_h5_wrong(v->file, ": %s is too long", name);
-  if (status == MG_OK && varies && text) memcpy(values_read, text, length);
-  if (status == MG_OK && text) {
-    memset((char *)values_read + length, 0, sizeof(double));
-    v->visit(v->data, name, values_read, words_of(length));
+static mg_status_t visit_values(const visitor_t *v, const attribute_t *a) {
+  const size_t most = sizeof values_read / sizeof *values_read;
+  if (a->class == H5T_STRING && a->n == 1) {
+    MG_TRY(read_text(a, text_read, sizeof text_read));
+    visit_text(v, a->name, text_read, values_read);
+    return MG_OK;
   }
-  if (varies) (void)H5free_memory(text);
-  if (memory >= 0) (void)H5Tclose(memory);
-  return status;
-}
-
-static mg_status_t visit_values(const visitor_t *v, const char *name, hid_t attribute, hid_t type,
-                                int64_t n) {
-  const H5T_class_t class = H5Tget_class(type);
-  if (class == H5T_STRING && n == 1) return visit_string(v, name, attribute, type);
-  if ((class != H5T_INTEGER && class != H5T_FLOAT) || n < 1) return MG_OK;
-  if (!fits((size_t)n * sizeof(double))) return mg_h5_wrong(v->file, ": %s is too long", name);
-  if (H5Aread(attribute, class == H5T_INTEGER ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, values_read) <
+  if ((a->class != H5T_INTEGER && a->class != H5T_FLOAT) || a->n < 1) return MG_OK;
+  if ((size_t)a->n >= most) return mg_h5_wrong(v->file, ": %s is too long", a->name);
+  if (H5Aread(a->id, a->class == H5T_INTEGER ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, values_read) <
       0)
-    return mg_h5_failed(v->file, "read", name);
-  v->visit(v->data, name, values_read, n);
+    return mg_h5_failed(v->file, "read", a->name);
+  v->visit(v->data, a->name, values_read, a->n);
   return MG_OK;
 }
 
 /* The name is visited as text, then the values. */
-static mg_status_t visit_one(const visitor_t *v, hid_t group, const char *name) {
-  double words[MG_H5_NAME_MAX / sizeof(double)];
-  if (strlen(name) >= sizeof words) return mg_h5_wrong(v->file, ": %s is too long a name", name);
-  const hid_t attribute = H5Aopen(group, name, H5P_DEFAULT);
-  if (attribute < 0) return mg_h5_failed(v->file, "open", name);
-  const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
-  mg_status_t status = type >= 0 && space >= 0 ? MG_OK : mg_h5_failed(v->file, "read", name);
-  visit_text(v, name, name, words);
-  if (status == MG_OK)
-    status = visit_values(v, name, attribute, type, H5Sget_simple_extent_npoints(space));
-  if (type >= 0) (void)H5Tclose(type);
-  if (space >= 0) (void)H5Sclose(space);
-  (void)H5Aclose(attribute);
-  return status;
-}
-
-static herr_t visit_in_order(hid_t group, const char *name, const H5A_info_t *info, void *visitor) {
+static herr_t visit_one(hid_t group, const char *name, const H5A_info_t *info, void *visitor) {
   visitor_t *v = visitor;
-  (void)info;
-  v->status = visit_one(v, group, name);
+  double words[MG_H5_NAME_MAX / sizeof(double)];
+  attribute_t a;
+  (void)group, (void)info;
+  if (strlen(name) >= sizeof words) {
+    v->status = mg_h5_wrong(v->file, ": %s is too long a name", name);
+    return -1;
+  }
+  v->status = open_attribute(v->file, v->group, name, &a);
+  if (v->status != MG_OK) return -1;
+  visit_text(v, name, name, words);
+  v->status = visit_values(v, &a);
+  close_attribute(&a);
   return v->status == MG_OK ? 0 : -1;
 }
 
@@ -235,112 +182,31 @@ mg_status_t mg_h5_visit_attributes(mg_h5_t *file, const char *group,
                                    void (*visit)(void *data, const char *name, const double *words,
                                                  int64_t n),
                                    void *data) {
-  visitor_t visitor = {file, visit, data, MG_OK};
+  visitor_t visitor = {file, group, visit, data, MG_OK};
   if (!file) return MG_OK;
-  const hid_t object = H5Oopen(file->id, group, H5P_DEFAULT);
-  if (object < 0) return mg_h5_failed(file, "open", group);
-  if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_in_order, &visitor) < 0 &&
+  if (H5Aiterate_by_name(file->id, group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_one, &visitor,
+                         H5P_DEFAULT) < 0 &&
       visitor.status == MG_OK)
     visitor.status = mg_h5_failed(file, "read the attributes of", group);
-  (void)H5Oclose(object);
   return visitor.status;
 }
 
-/* --- users' files ---------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------ */
 
-mg_status_t mg_h5_get_numbers(mg_h5_t *file, const char *object, const char *name, double *values,
-                              int most, int *n) {
-  bool there;
-  *n = 0;
-  MG_TRY(mg_h5_has_attribute(file, object, name, &there));
-  if (!there) return MG_OK;
-  const hid_t attribute = H5Aopen_by_name(file->id, object, name, H5P_DEFAULT, H5P_DEFAULT);
-  if (attribute < 0) return mg_h5_failed(file, "find the attribute", name);
-  const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
-  const hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
-  const bool good = type >= 0 && is_of(NUMBERS, type) && count >= 0 && count <= most;
-  if (type >= 0) (void)H5Tclose(type);
-  if (space >= 0) (void)H5Sclose(space);
-  if (good) {
-    *n = (int)count;
-    return get(file, name, attribute, H5T_NATIVE_DOUBLE, values);
-  }
-  (void)H5Aclose(attribute);
-  return mg_h5_wrong(file, ": %s has an attribute %s that must be numbers, at most %d", object,
-                     name, most);
-}
-
-static void replace_controls(char *text) {
-  for (; *text; text++)
-    if (iscntrl((unsigned char)*text)) *text = '?';
-}
-
-/* Copy text of variable length, which belongs to the library. */
-static bool read_variable(hid_t attribute, hid_t type, hid_t space, char *text, int size) {
-  char *whole = NULL;
-  const hid_t memory = H5Tcopy(type);
-  const bool good = memory >= 0 && H5Aread(attribute, memory, &whole) >= 0;
-  if (good) snprintf(text, (size_t)size, "%s", whole ? whole : "");
-  if (good) (void)H5Dvlen_reclaim(memory, space, H5P_DEFAULT, &whole);
-  if (memory >= 0) (void)H5Tclose(memory);
-  return good;
-}
-
-mg_status_t mg_h5_get_word(mg_h5_t *file, const char *object, const char *name, char *text,
-                           int size) {
-  bool there, good = false;
-  text[0] = '\0';
-  MG_TRY(mg_h5_has_attribute(file, object, name, &there));
-  if (!there) return MG_OK;
-  const hid_t attribute = H5Aopen_by_name(file->id, object, name, H5P_DEFAULT, H5P_DEFAULT);
-  if (attribute < 0) return mg_h5_failed(file, "find the attribute", name);
-  const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
-  const bool is_text = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
-                       H5Sget_simple_extent_npoints(space) == 1;
-  const bool is_variable = is_text && H5Tis_variable_str(type) > 0;
-  if (is_variable) good = read_variable(attribute, type, space, text, size);
-  if (type >= 0) (void)H5Tclose(type);
-  if (space >= 0) (void)H5Sclose(space);
-  (void)H5Aclose(attribute);
-  if (is_text && !is_variable) {
-    MG_TRY(mg_h5_get_text(file, object, name, text, size));
-    good = true;
-  }
-  replace_controls(text);
-  return good ? MG_OK : mg_h5_wrong(file, ": %s must be text", name);
-}
-
-/* Take the name that a call of the library has found; it returned `length`, negative if it failed.
- */
-static mg_status_t take_name(mg_h5_t *file, const char *group, ssize_t length, char *name) {
-  if (length < 0) return mg_h5_failed(file, "list", group);
-  replace_controls(name);
-  return MG_OK;
-}
-
-mg_status_t mg_h5_name_member(mg_h5_t *file, const char *group, int64_t index,
-                              char name[MG_H5_NAME_MAX]) {
-  H5G_info_t info;
-  name[0] = '\0';
-  if (H5Gget_info_by_name(file->id, group, &info, H5P_DEFAULT) < 0)
-    return mg_h5_failed(file, "list", group);
-  if ((hsize_t)index >= info.nlinks) return MG_OK;
-  return take_name(file, group,
-                   H5Lget_name_by_idx(file->id, group, H5_INDEX_NAME, H5_ITER_INC, (hsize_t)index,
-                                      name, MG_H5_NAME_MAX, H5P_DEFAULT),
-                   name);
-}
-
-mg_status_t mg_h5_name_attribute(mg_h5_t *file, const char *group, int64_t index,
-                                 char name[MG_H5_NAME_MAX]) {
-  name[0] = '\0';
+mg_status_t mg_h5_name(mg_h5_t *file, const char *group, bool of_attribute, int64_t index,
+                       char name[MG_H5_NAME_MAX]) {
   const hid_t object = H5Oopen(file->id, group, H5P_DEFAULT);
-  if (object < 0) return mg_h5_failed(file, "open", group);
-  const int n = H5Aget_num_attrs(object);
-  ssize_t length = n < 0 ? -1 : 0;
+  const hsize_t i = (hsize_t)index;
+  H5G_info_t info;
+  ssize_t n = -1;
+  name[0] = '\0';
+  if (object >= 0 && of_attribute) n = H5Aget_num_attrs(object);
+  if (object >= 0 && !of_attribute && H5Gget_info(object, &info) >= 0) n = (ssize_t)info.nlinks;
   if (index < n)
-    length = H5Aget_name_by_idx(object, ".", H5_INDEX_NAME, H5_ITER_INC, (hsize_t)index, name,
-                                MG_H5_NAME_MAX, H5P_DEFAULT);
-  (void)H5Oclose(object);
-  return take_name(file, group, length, name);
+    n = (of_attribute ? H5Aget_name_by_idx : H5Lget_name_by_idx)(
+        object, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, MG_H5_NAME_MAX, H5P_DEFAULT);
+  const mg_status_t status = n >= 0 ? MG_OK : mg_h5_failed(file, "list", group);
+  (void)mg_h5_release(object);
+  mg_h5_replace_controls(name);
+  return status;
 }

@@ -2,14 +2,7 @@
 #include "base/log.h"
 #include "comm/comm.h"
 #include "io/hdf5/h5_file.h"
-#include <ctype.h>
 #include <string.h>
-
-static hid_t type_of(mg_h5_type_t type) {
-  return type == MG_H5_DOUBLE  ? H5T_NATIVE_DOUBLE
-         : type == MG_H5_FLOAT ? H5T_NATIVE_FLOAT
-                               : H5T_NATIVE_UINT64;
-}
 
 static int64_t plane_values(const mg_h5_data_t *data) {
   return data->rank == 1 ? 1 : data->rank == 2 ? data->n[0] : (int64_t)data->n[0] * data->n[1];
@@ -29,7 +22,7 @@ static hid_t creation_list(const mg_h5_data_t *data, int compress) {
   bool good = H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0;
   if (good && compress > 0) {
     const hsize_t n = (hsize_t)data->n[0], rows = (hsize_t)data->n[1];
-    const hsize_t max_rows = (4 << 20) / (n * H5Tget_size(type_of(data->type)));
+    const hsize_t max_rows = (4 << 20) / (n * H5Tget_size(mg_h5_memory_type(data->type)));
     /* for three dimensions */
     const hsize_t chunk[3] = {1, max_rows < 1 ? 1 : max_rows < rows ? max_rows : rows, n};
     good = H5Pset_chunk(list, data->rank, chunk) >= 0 && H5Pset_shuffle(list) >= 0 &&
@@ -48,13 +41,11 @@ mg_status_t mg_h5_data_create(mg_h5_t *file, const char *path, mg_h5_type_t type
   sizes_of(data, size);
   const hid_t space = H5Screate_simple(rank, size, NULL), list = creation_list(data, compress);
   if (space >= 0 && list >= 0)
-    data->id = H5Dcreate2(file->id, path, type_of(type), space, H5P_DEFAULT, list, H5P_DEFAULT);
-  mg_status_t status = data->id >= 0 ? MG_OK : mg_h5_failed(file, "write", path);
-  if (list >= 0 && H5Pclose(list) < 0 && status == MG_OK)
-    status = mg_h5_failed(file, "write", path);
-  if (space >= 0 && H5Sclose(space) < 0 && status == MG_OK)
-    status = mg_h5_failed(file, "write", path);
-  return status;
+    data->id =
+        H5Dcreate2(file->id, path, mg_h5_memory_type(type), space, H5P_DEFAULT, list, H5P_DEFAULT);
+  const mg_status_t status = data->id >= 0 ? MG_OK : mg_h5_failed(file, "write", path);
+  const bool closed = mg_h5_release(list) & mg_h5_release(space);
+  return status != MG_OK || closed ? status : mg_h5_failed(file, "write", path);
 }
 
 enum { WHY_SIZE = 256 };
@@ -123,28 +114,33 @@ static void check_storage(hid_t data, int rank, const hsize_t size[3], char why[
     text = "has a storage layout unknown to this HDF5 library";
   }
   if (text[0]) snprintf(why, WHY_SIZE, "%s", text);
-  if (list >= 0) (void)H5Pclose(list);
+  (void)mg_h5_release(list);
 }
 
-static bool is_number(hid_t type) {
-  const H5T_class_t class = H5Tget_class(type);
-  return class == H5T_FLOAT || class == H5T_INTEGER;
-}
-
-/* Whether the dataset has the requested type and dimensions. */
-static bool is_as_asked(const mg_h5_data_t *data, bool any_number, hsize_t size[3]) {
-  const hid_t type = H5Dget_type(data->id), space = H5Dget_space(data->id);
-  bool good = type >= 0 && space >= 0 &&
-              (any_number ? is_number(type) : H5Tequal(type, type_of(data->type)) > 0) &&
-              H5Sget_simple_extent_ndims(space) == data->rank &&
-              H5Sget_simple_extent_dims(space, size, NULL) == data->rank;
-  hsize_t want[3];
-  sizes_of(data, want);
-  for (int d = 0; d < data->rank; d++)
-    good = good && size[d] == want[d];
-  if (type >= 0) (void)H5Tclose(type);
-  if (space >= 0) (void)H5Sclose(space);
-  return good;
+/* Properties of an open dataset, and the reason why its values cannot be read as requested; "" if
+ * they can.
+ * @param[in] want  its type and dimensions; NULL: any */
+static void examine(hid_t id, const mg_h5_data_t *want, mg_h5_look_t *look, char why[WHY_SIZE]) {
+  const hid_t type = H5Dget_type(id), space = H5Dget_space(id);
+  const bool any = !want || want->type == MG_H5_NUMBER;
+  hsize_t size[3] = {0, 0, 0}, wanted[3];
+  snprintf(why, WHY_SIZE, "%s",
+           want ? "does not match the grid in type or dimensions"
+                : "is not a numeric dataset of 1 to 3 dimensions");
+  const H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+  look->rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : 0;
+  bool good = (any ? class == H5T_FLOAT || class == H5T_INTEGER
+                   : type >= 0 && H5Tequal(type, mg_h5_memory_type(want->type)) > 0) &&
+              look->rank >= 1 && look->rank <= 3 && (!want || look->rank == want->rank) &&
+              H5Sget_simple_extent_dims(space, size, NULL) == look->rank;
+  if (want) sizes_of(want, wanted);
+  for (int d = 0; good && d < look->rank; d++) {
+    look->size[d] = (int64_t)size[d];
+    good = !want || size[d] == wanted[d];
+  }
+  look->type = good && H5Tequal(type, H5T_NATIVE_FLOAT) > 0 ? MG_H5_FLOAT : MG_H5_DOUBLE;
+  (void)mg_h5_release(type), (void)mg_h5_release(space);
+  if (good) check_storage(id, look->rank, size, why);
 }
 
 /* Dataset names in the order found, as many as fit. */
@@ -160,7 +156,7 @@ static herr_t add_name(hid_t group, const char *name, const H5L_info_t *link, vo
   if (link->type != H5L_TYPE_HARD || strncmp(name, "HPGMG/", 6) == 0) return 0;
   const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
   const bool is_dataset = object >= 0 && H5Iget_type(object) == H5I_DATASET;
-  if (object >= 0) (void)H5Oclose(object);
+  (void)mg_h5_release(object);
   if (!is_dataset) return 0;
   const int length = (int)strnlen(name, MG_H5_NAME_MAX) + 3, more = 20;
   if (names->n_left_out > 0 || (int)strlen(names->text) + length + more > names->size) {
@@ -180,8 +176,7 @@ void mg_h5_name_datasets(mg_h5_t *file, char *text, int size) {
   else if (names.n_left_out > 0)
     mg_append(text, size, "%s%d%s dataset%s", names.n > 0 ? " and " : "", names.n_left_out,
               names.n > 0 ? " more" : "", names.n_left_out == 1 ? "" : "s");
-  for (char *c = text; *c; c++)
-    if (iscntrl((unsigned char)*c)) *c = '?';
+  mg_h5_replace_controls(text);
 }
 
 /* Report a dataset that cannot be opened. If ranks share the file, some may not have failed, so
@@ -195,28 +190,18 @@ static mg_status_t not_opened(mg_h5_t *file, const char *path) {
   return mg_h5_failed_for(file, "open", path, &reason);
 }
 
-static mg_status_t open_data(mg_h5_t *file, const char *path, mg_h5_type_t type, bool any_number,
-                             int rank, const int32_t n[], mg_h5_data_t *data) {
-  char why[WHY_SIZE] = "does not match the grid in type or dimensions";
-  hsize_t size[3] = {0, 0, 0};
+mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
+                            const int32_t n[], mg_h5_data_t *data) {
+  char why[WHY_SIZE];
+  mg_h5_look_t look;
   *data = mg_h5_data(type, rank, n);
   if (!file) return MG_OK;
   data->id = H5Dopen2(file->id, path, H5P_DEFAULT);
   if (data->id < 0) return not_opened(file, path);
-  if (is_as_asked(data, any_number, size)) check_storage(data->id, rank, size, why);
+  examine(data->id, data, &look, why);
   if (!why[0]) return MG_OK;
   MG_TRY(mg_h5_data_close(file, data));
   return mg_h5_wrong(file, ": %s %s", path, why);
-}
-
-mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
-                            const int32_t n[], mg_h5_data_t *data) {
-  return open_data(file, path, type, false, rank, n, data);
-}
-
-mg_status_t mg_h5_data_open_numbers(mg_h5_t *file, const char *path, int rank, const int32_t n[],
-                                    mg_h5_data_t *data) {
-  return open_data(file, path, MG_H5_DOUBLE, true, rank, n, data);
 }
 
 /* H5Lexists fails if a parent group is missing, so each prefix of the path is tested, shortest
@@ -239,32 +224,17 @@ mg_status_t mg_h5_exists(mg_h5_t *file, const char *path, bool *there) {
   return MG_OK;
 }
 
-static bool fill_look(hid_t type, hid_t space, hsize_t size[3], mg_h5_look_t *look) {
-  look->rank = H5Sget_simple_extent_ndims(space);
-  if (!is_number(type) || look->rank < 1 || look->rank > 3) return false;
-  if (H5Sget_simple_extent_dims(space, size, NULL) != look->rank) return false;
-  for (int d = 0; d < look->rank; d++)
-    look->size[d] = (int64_t)size[d];
-  look->type = H5Tequal(type, H5T_NATIVE_FLOAT) > 0 ? MG_H5_FLOAT : MG_H5_DOUBLE;
-  return true;
-}
-
 mg_status_t mg_h5_inspect(mg_h5_t *file, const char *path, mg_h5_look_t *look) {
-  char why[WHY_SIZE] = "is not a numeric dataset of 1 to 3 dimensions";
-  hsize_t size[3] = {0, 0, 0};
+  char why[WHY_SIZE];
   bool there;
   *look = (mg_h5_look_t){0};
   MG_TRY(mg_h5_exists(file, path, &there));
   if (!there) return MG_OK;
   const hid_t data = H5Dopen2(file->id, path, H5P_DEFAULT);
   if (data < 0) return mg_h5_failed(file, "open", path);
-  const hid_t type = H5Dget_type(data), space = H5Dget_space(data);
-  if (type >= 0 && space >= 0 && fill_look(type, space, size, look))
-    check_storage(data, look->rank, size, why);
+  examine(data, NULL, look, why);
   look->there = !why[0];
-  if (type >= 0) (void)H5Tclose(type);
-  if (space >= 0) (void)H5Sclose(space);
-  (void)H5Dclose(data);
+  (void)mg_h5_release(data);
   return look->there ? MG_OK : mg_h5_wrong(file, ": %s %s", path, why);
 }
 
@@ -278,53 +248,43 @@ mg_status_t mg_h5_data_close(mg_h5_t *file, mg_h5_data_t *data) {
 /* Bytes per library call: no call moves 2 GiB or more. */
 enum { CALL_BYTES = 1 << 30 };
 
-typedef struct {
-  mg_h5_t *file;
-  const mg_h5_data_t *data;
-  bool write;
-} mover_t;
-
 /* Move planes, or rows of a single plane. An empty selection is allowed. */
-static mg_status_t move_piece(const mover_t *m, const hsize_t start[3], const hsize_t count[3],
-                              void *values) {
-  const hid_t file_space = H5Dget_space(m->data->id);
-  const hid_t memory = H5Screate_simple(m->data->rank, count, NULL);
-  const hid_t type = type_of(m->data->type);
+static mg_status_t move_piece(mg_h5_t *file, const mg_h5_data_t *data, bool write,
+                              const hsize_t start[3], const hsize_t count[3], void *values) {
+  const hid_t file_space = H5Dget_space(data->id);
+  const hid_t memory = H5Screate_simple(data->rank, count, NULL);
+  const hid_t type = mg_h5_memory_type(data->type);
   bool good = file_space >= 0 && memory >= 0;
   if (good && count[0] == 0)
     good = H5Sselect_none(file_space) >= 0 && H5Sselect_none(memory) >= 0;
   else if (good)
     good = H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0;
   if (good)
-    good =
-        (m->write ? H5Dwrite(m->data->id, type, memory, file_space, m->file->transfer, values)
-                  : H5Dread(m->data->id, type, memory, file_space, m->file->transfer, values)) >= 0;
+    good = (write ? H5Dwrite(data->id, type, memory, file_space, file->transfer, values)
+                  : H5Dread(data->id, type, memory, file_space, file->transfer, values)) >= 0;
   mg_status_t status = MG_OK;
   if (!good) {
     const mg_h5_reason_t reason = mg_h5_reason();
     char name[MG_H5_NAME_MAX] = "a dataset";
-    (void)H5Iget_name(m->data->id, name, sizeof name);
-    status = mg_h5_failed_for(m->file, m->write ? "write" : "read", name, &reason);
+    (void)H5Iget_name(data->id, name, sizeof name);
+    status = mg_h5_failed_for(file, write ? "write" : "read", name, &reason);
   }
-  if (file_space >= 0 && H5Sclose(file_space) < 0 && status == MG_OK)
-    status = mg_h5_failed(m->file, "release", "a dataspace");
-  if (memory >= 0 && H5Sclose(memory) < 0 && status == MG_OK)
-    status = mg_h5_failed(m->file, "release", "a dataspace");
-  return status;
+  const bool closed = mg_h5_release(file_space) & mg_h5_release(memory);
+  return status != MG_OK || closed ? status : mg_h5_failed(file, "release", "a dataspace");
 }
 
 /* Every rank makes the same number of calls; ranks with nothing left select nothing. */
-static mg_status_t move_planes(const mover_t *m, int32_t first, int32_t count, void *values) {
-  const mg_h5_data_t *data = m->data;
-  if (!m->file) return MG_OK;
-  const int64_t size = (int64_t)H5Tget_size(type_of(data->type));
+static mg_status_t move_planes(mg_h5_t *file, const mg_h5_data_t *data, bool write, int32_t first,
+                               int32_t count, void *values) {
+  if (!file) return MG_OK;
+  const int64_t size = (int64_t)H5Tget_size(mg_h5_memory_type(data->type));
   const int64_t plane = plane_values(data) * size;
   /* Whole planes if one fits into a call, otherwise each plane in bands of rows. */
   const int64_t bands = data->rank < 3 ? 1 : (plane + CALL_BYTES - 1) / CALL_BYTES;
   const int64_t rows_of_plane = data->rank < 3 ? data->n[0] : data->n[1];
   const int64_t rows = data->rank < 3 ? 1 : (rows_of_plane + bands - 1) / bands;
   double max_calls[1] = {bands > 1 ? (double)(count * bands) : 1.0};
-  if (m->file->shared) MG_TRY(mg_comm_max(mg_comm_world(), max_calls, 1));
+  if (file->shared) MG_TRY(mg_comm_max(mg_comm_world(), max_calls, 1));
   mg_status_t status = MG_OK;
   for (int64_t call = 0; call < (int64_t)max_calls[0]; call++) {
     hsize_t start[3] = {(hsize_t)first, 0, 0},
@@ -339,7 +299,7 @@ static mg_status_t move_planes(const mover_t *m, int32_t first, int32_t count, v
       if (n[0] > 0) at += (k * rows_of_plane + j) * data->n[0] * size;
     }
     if (n[0] == 0) n[1] = n[2] = 0;
-    const mg_status_t moved = move_piece(m, start, n, at);
+    const mg_status_t moved = move_piece(file, data, write, start, n, at);
     if (status == MG_OK) status = moved;
   }
   return status;
@@ -347,12 +307,10 @@ static mg_status_t move_planes(const mover_t *m, int32_t first, int32_t count, v
 
 mg_status_t mg_h5_write_planes(mg_h5_t *file, const mg_h5_data_t *data, int32_t first,
                                int32_t count, const void *values) {
-  const mover_t m = {file, data, true};
-  return move_planes(&m, first, count, (void *)(uintptr_t)values);
+  return move_planes(file, data, true, first, count, (void *)(uintptr_t)values);
 }
 
 mg_status_t mg_h5_read_planes(mg_h5_t *file, const mg_h5_data_t *data, int32_t first, int32_t count,
                               void *values) {
-  const mover_t m = {file, data, false};
-  return move_planes(&m, first, count, values);
+  return move_planes(file, data, false, first, count, values);
 }

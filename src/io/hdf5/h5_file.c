@@ -126,31 +126,8 @@ mg_status_t mg_h5_wrong_at(const char *source, int line, const mg_h5_t *file, co
 
 /* --- files ----------------------------------------------------------------------------- */
 
-static void free_file(mg_h5_t *file) {
-  if (!file) return;
-  free(file->path);
-  free(file->name);
-  free(file);
-}
-
-/* The name is the path, or --option=path. */
-static mg_status_t set_names(mg_h5_t *file, const char *option, const char *path) {
-  const size_t path_size = strlen(path) + 1, name_size = strlen(option) + path_size + 3;
-  MG_TRY(mg_new(&file->path, (int64_t)path_size, "file names"));
-  MG_TRY(mg_new(&file->name, (int64_t)name_size, "file names"));
-  memcpy(file->path, path, path_size);
-  snprintf(file->name, name_size, "%s%s%s%s", *option ? "--" : "", option, *option ? "=" : "",
-           path);
-  return MG_OK;
-}
-
-/* On error *out is NULL or to be freed. */
-static mg_status_t new_file(const char *option, const char *path, mg_h5_t **out) {
-  MG_TRY(mg_new(out, 1, "HDF5 file handles"));
-  (*out)->id = (*out)->transfer = H5I_INVALID_HID;
-  /* Reasons go into the program's own messages. */
-  (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-  return set_names(*out, option, path);
+const char *mg_h5_file_name(const mg_h5_t *file) {
+  return file->name;
 }
 
 #ifdef HAVE_PARALLEL_HDF5
@@ -253,17 +230,22 @@ static mg_status_t check_reach(const mg_h5_t *file) {
 static mg_status_t open_with(const char *option, const char *path, const char *hints, bool create,
                              bool shared, mg_h5_t **out) {
   mg_h5_t *file;
-  mg_status_t status = new_file(option, path, &file);
+  mg_status_t status = mg_new(&file, 1, "HDF5 file handles");
   *out = NULL;
   /* Agree before rank 0 creates a file that nothing would remove. */
   if (shared) status = mg_comm_agree(status);
   if (status == MG_OK) {
+    file->id = file->transfer = H5I_INVALID_HID;
     file->shared = shared;
     file->writing = create;
+    snprintf(file->path, sizeof file->path, "%s", path);
+    snprintf(file->name, sizeof file->name, "%s%s%s%s", *option ? "--" : "", option,
+             *option ? "=" : "", path);
+    (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* reasons go into the program's own messages */
     if (shared) status = check_reach(file);
   }
   if (status != MG_OK) {
-    free_file(file);
+    free(file);
     return status;
   }
   const hid_t access = access_list(hints, shared);
@@ -273,7 +255,7 @@ static mg_status_t open_with(const char *option, const char *path, const char *h
   status = check_opened(file);
   if (status == MG_OK && (file->transfer = transfer_list(shared)) < 0)
     status = mg_h5_failed(file, "set", "transfer properties");
-  if (access >= 0 && H5Pclose(access) < 0 && status == MG_OK)
+  if (!mg_h5_release(access) && status == MG_OK)
     status = mg_h5_failed(file, "release", "access properties");
   if (status != MG_OK) return mg_status_worst(status, mg_h5_close(file));
   *out = file;
@@ -285,24 +267,16 @@ mg_status_t mg_h5_create(const char *path, const char *hints, mg_h5_t **out) {
   return mg_h5_takes_part() ? open_with("", path, hints, true, is_parallel(), out) : MG_OK;
 }
 
-mg_status_t mg_h5_open(const char *path, mg_h5_t **out) {
-  return mg_h5_open_input("", path, out);
-}
-
-mg_status_t mg_h5_open_input(const char *option, const char *path, mg_h5_t **out) {
+mg_status_t mg_h5_open(const char *option, const char *path, bool alone, mg_h5_t **out) {
   *out = NULL;
-  return mg_h5_takes_part() ? open_with(option, path, "", false, is_parallel(), out) : MG_OK;
-}
-
-mg_status_t mg_h5_open_alone(const char *option, const char *path, mg_h5_t **out) {
-  return open_with(option, path, "", false, false, out);
+  if (!alone && !mg_h5_takes_part()) return MG_OK;
+  return open_with(option, path, "", false, !alone && is_parallel(), out);
 }
 
 mg_status_t mg_h5_close(mg_h5_t *file) {
   mg_status_t status = MG_OK;
   if (!file) return MG_OK;
-  if (file->transfer >= 0 && H5Pclose(file->transfer) < 0)
-    status = mg_h5_failed(file, "release", "transfer properties");
+  if (!mg_h5_release(file->transfer)) status = mg_h5_failed(file, "release", "transfer properties");
   /* On a full disk, unwritten data has no room, and a file that cannot be closed crashes the
    * library at exit. Truncating the file makes room; it is useless by now. */
   if (file->id >= 0 && file->writing && file->has_failed && truncate(file->path, 0) != 0)
@@ -311,6 +285,6 @@ mg_status_t mg_h5_close(mg_h5_t *file) {
     status = mg_h5_failed(file, "close", "the file");
     end_at_once(MG_ERR_IO);
   }
-  free_file(file);
+  free(file);
   return status;
 }

@@ -16,6 +16,9 @@ bool mg_h5_takes_part(void) {
 }
 void mg_h5_drop_at_abort(const char *path) {}
 void mg_h5_name_datasets(mg_h5_t *file, char *text, int size) {}
+const char *mg_h5_file_name(const mg_h5_t *file) {
+  return "";
+}
 mg_status_t mg_h5_close(mg_h5_t *file) {
   return MG_OK;
 }
@@ -33,35 +36,23 @@ static mg_status_t none(void) {
   }
 
 NONE(mg_h5_create, const char *path, const char *hints, mg_h5_t **out)
-NONE(mg_h5_open, const char *path, mg_h5_t **out)
-NONE(mg_h5_open_input, const char *option, const char *path, mg_h5_t **out)
-NONE(mg_h5_open_alone, const char *option, const char *path, mg_h5_t **out)
+NONE(mg_h5_open, const char *option, const char *path, bool alone, mg_h5_t **out)
 NONE(mg_h5_exists, mg_h5_t *file, const char *path, bool *there)
 NONE(mg_h5_has_attribute, mg_h5_t *file, const char *group, const char *name, bool *there)
 NONE(mg_h5_group, mg_h5_t *file, const char *path)
-NONE(mg_h5_put_text, mg_h5_t *file, const char *group, const char *name, const char *text)
-NONE(mg_h5_put_integers, mg_h5_t *file, const char *group, const char *name, const int64_t *values,
-     int n)
-NONE(mg_h5_put_doubles, mg_h5_t *file, const char *group, const char *name, const double *values,
-     int n)
-NONE(mg_h5_get_text, mg_h5_t *file, const char *group, const char *name, char *text, int size)
-NONE(mg_h5_get_integers, mg_h5_t *file, const char *group, const char *name, int64_t *values, int n)
-NONE(mg_h5_get_doubles, mg_h5_t *file, const char *group, const char *name, double *values, int n)
+NONE(mg_h5_put, mg_h5_t *file, const char *group, const char *name, mg_h5_type_t type,
+     const void *values, int n)
+NONE(mg_h5_get, mg_h5_t *file, const char *object, const char *name, mg_h5_type_t type,
+     void *values, int n, bool *there)
 NONE(mg_h5_visit_attributes, mg_h5_t *file, const char *group,
      void (*visit)(void *data, const char *name, const double *words, int64_t n), void *data)
 NONE(mg_h5_wrong_at, const char *source, int line, const mg_h5_t *file, const char *format, ...)
-NONE(mg_h5_get_numbers, mg_h5_t *file, const char *object, const char *name, double *values,
-     int most, int *n)
-NONE(mg_h5_get_word, mg_h5_t *file, const char *object, const char *name, char *text, int size)
-NONE(mg_h5_name_member, mg_h5_t *file, const char *group, int64_t index, char name[MG_H5_NAME_MAX])
-NONE(mg_h5_name_attribute, mg_h5_t *file, const char *group, int64_t index,
+NONE(mg_h5_name, mg_h5_t *file, const char *group, bool of_attribute, int64_t index,
      char name[MG_H5_NAME_MAX])
 NONE(mg_h5_data_create, mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
      const int32_t n[], int compress, mg_h5_data_t *data)
 NONE(mg_h5_data_open, mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
      const int32_t n[], mg_h5_data_t *data)
-NONE(mg_h5_data_open_numbers, mg_h5_t *file, const char *path, int rank, const int32_t n[],
-     mg_h5_data_t *data)
 NONE(mg_h5_inspect, mg_h5_t *file, const char *path, mg_h5_look_t *look)
 NONE(mg_h5_write_planes, mg_h5_t *file, const mg_h5_data_t *data, int32_t first, int32_t count,
      const void *values)

@@ -5,7 +5,7 @@
 #include "base/machine.h"
 #include "device/device_select.h"
 #include "device/thread_check.h"
-#include "io/field_checksum.h"
+#include "io/checksum.h"
 #include "io/report/report_health.h"
 #include "io/report/report_wings.h"
 #include "wings.h"

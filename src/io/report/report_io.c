@@ -1,6 +1,6 @@
 /* What files add to the report of a run: origins of fields, checksums, the line of --dump. */
+#include "io/checksum.h"
 #include "io/dump.h"
-#include "io/field_checksum.h"
 #include "io/report/report_wings.h"
 
 /* The origin of a field; `source` is its file's. */
@@ -11,14 +11,14 @@ static void print_field(FILE *out, const mg_params_t *params, const mg_input_t *
   fprintf(out, "%s%s ", field == MG_INPUT_BETA ? "  problem   " : ", ", name);
   if (strcmp(origin, "file") == 0)
     fprintf(out, "from %s (%s)", source.path,
-            mg_input_has_checksums(input, &source) ? "checksums verified" : "no checksums");
+            input->has_checksums[source.is_rhs] ? "checksums verified" : "no checksums");
   else
     fprintf(out, "%s", origin);
 }
 
 /* What a file holds that the other one replaces. */
 static void print_unused(FILE *out, const mg_input_t *input, mg_input_source_t source) {
-  const unsigned bits = input->unused[source.from == MG_INPUT_F];
+  const unsigned bits = input->unused[source.is_rhs];
   if (bits == 0) return;
   fprintf(out, "            (not used:");
   for (int field = 0; field < MG_N_INPUTS; field++)
@@ -27,14 +27,14 @@ static void print_unused(FILE *out, const mg_input_t *input, mg_input_source_t s
 }
 
 void mg_report_print_input(FILE *out, const mg_params_t *params, const mg_input_t *input) {
-  const mg_input_source_t coefficients = mg_input_coefficients(params), rhs = mg_input_rhs(params);
+  const mg_input_source_t coefficients = mg_input_source(params, false),
+                          rhs = mg_input_source(params, true);
   print_field(out, params, input, "beta", MG_INPUT_BETA, coefficients);
   print_field(out, params, input, "f", MG_INPUT_F, rhs);
   print_field(out, params, input, "alpha", MG_INPUT_ALPHA, coefficients);
-  for (int d = 0; d < 3; d++)
-    for (int side = 0; side < 2; side++)
-      if (params->side[d][side].varies)
-        fprintf(out, ", %s from %s", mg_input_wall_path(d, side), rhs.path);
+  for (int side = 0; side < 6; side++)
+    if (params->side[side / 2][side % 2].varies)
+      fprintf(out, ", %s from %s", mg_input_wall_path(side / 2, side % 2), rhs.path);
   fprintf(out, "\n");
   print_unused(out, input, coefficients);
   print_unused(out, input, rhs);

@@ -2,6 +2,7 @@
 #ifndef MG_REPORT_WINGS_H
 #define MG_REPORT_WINGS_H
 
+#include "io/atomic_file.h"
 #include "io/report/report.h"
 
 /** Version of the JSON reports: 1 more if a key is removed or changes its meaning. */
