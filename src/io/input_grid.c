@@ -204,29 +204,25 @@ static mg_status_t check_centers(const mg_input_look_t *in, const int32_t n[3],
   return MG_OK;
 }
 
-/* Cells or points by an attribute, in one direction. */
-static mg_status_t check_count(const mg_input_look_t *in, const char *name, int d, int64_t states,
-                               int64_t has) {
-  if (states == has) return MG_OK;
-  return mg_h5_wrong(in->file,
-                     ": %s of /VTKHDF states %lld points in %c, but the fields have %lld; "
-                     "correct it or remove it",
-                     name, (long long)states, "xyz"[d], (long long)has);
-}
-
+/* Compare the points by WholeExtent and Dimensions with the fields. `first` is the first index. */
 static mg_status_t check_extents(const mg_input_look_t *in, const int32_t n[3], bool points,
                                  double first[3]) {
-  int64_t extent[6], count[3];
+  int64_t extent[6];
   bool there;
-  MG_TRY(mg_h5_get(in->file, "/VTKHDF", "WholeExtent", MG_H5_INT64, extent, 6, &there));
-  for (int d = 0; there && d < 3; d++) {
-    first[d] = (double)extent[2 * d];
-    MG_TRY(check_count(in, "WholeExtent", d, extent[2 * d + 1] - extent[2 * d] + 1,
-                       n[d] + (points ? 0 : 1)));
+  for (int whole = 1; whole >= 0; whole--) {
+    const char *name = whole ? "WholeExtent" : "Dimensions";
+    MG_TRY(mg_h5_get(in->file, "/VTKHDF", name, MG_H5_INT64, extent, whole ? 6 : 3, &there));
+    for (int d = 0; there && d < 3; d++) {
+      const int64_t states = whole ? extent[2 * d + 1] - extent[2 * d] + 1 : extent[d],
+                    has = n[d] + (points ? 0 : 1);
+      if (whole) first[d] = (double)extent[2 * d];
+      if (states != has)
+        return mg_h5_wrong(in->file,
+                           ": %s of /VTKHDF states %lld points in %c, but the fields have %lld; "
+                           "correct it or remove it",
+                           name, (long long)states, "xyz"[d], (long long)has);
+    }
   }
-  MG_TRY(mg_h5_get(in->file, "/VTKHDF", "Dimensions", MG_H5_INT64, count, 3, &there));
-  for (int d = 0; there && d < 3; d++)
-    MG_TRY(check_count(in, "Dimensions", d, count[d], n[d] + (points ? 0 : 1)));
   return MG_OK;
 }
 

@@ -22,9 +22,7 @@ mg_input_source_t mg_input_source(const mg_params_t *p, bool is_rhs) {
 static mg_status_t check_version(const mg_input_look_t *in) {
   bool there;
   int64_t version;
-  MG_TRY(mg_h5_exists(in->file, MG_DUMP_OURS, &there));
-  if (there)
-    MG_TRY(mg_h5_get(in->file, MG_DUMP_OURS, "format_version", MG_H5_INT64, &version, 1, &there));
+  MG_TRY(mg_h5_get(in->file, MG_DUMP_OURS, "format_version", MG_H5_INT64, &version, 1, &there));
   if (!there || version == MG_FORMAT_VERSION) return MG_OK;
   return mg_h5_wrong(in->file, ": format_version is %lld; this program reads version %d",
                      (long long)version, MG_FORMAT_VERSION);

@@ -264,19 +264,6 @@ static mg_status_t check_f_norm(const mg_hierarchy_t *h, double f_norm, double s
       h->params.restart, stored, f_norm);
 }
 
-/* Largest beta of a level in direction d, with the upper wall. */
-static mg_status_t largest_beta(mg_level_t *level, int d, double *wall, double *largest) {
-  int32_t n[2];
-  MG_TRY(mg_max_norm(level, MG_BETA_I + (mg_vector_t)d, MG_NO_VECTOR, largest));
-  MG_TRY(mg_comm_max(mg_comm_world(), largest, 1));
-  if (mg_is_periodic(&level->store.view, d)) return MG_OK;
-  MG_TRY(mg_boundary_move(level, MG_BETA_I + (mg_vector_t)d, d, 1, false, wall));
-  const int64_t faces = mg_boundary_faces_size(level->plan->layout.n, d, n);
-  for (int64_t face = 0; face < faces; face++)
-    *largest = fmax(*largest, wall[face]);
-  return MG_OK;
-}
-
 /* Largest sum of magnitudes in a row of A, without alpha. A face contributes its beta / h^2 times
  * the magnitudes of the weights in its gradient. Their sum is 2 inside and 4 at a wall (walls.h:
  * 1 + 2.5 + 0.5). For fv4 it is 32 / 12 and less than 1 for the differences of beta inside, and
@@ -288,8 +275,16 @@ static mg_status_t largest_row(mg_level_t *level, mg_operator_t op, double *sum)
   status = mg_comm_agree(status);
   *sum = 0.0;
   for (int d = 0; d < 3 && status == MG_OK; d++) {
+    const mg_vector_t vec = MG_BETA_I + (mg_vector_t)d;
+    const bool has_wall = !mg_is_periodic(&level->store.view, d);
     double beta = 0.0;
-    status = largest_beta(level, d, wall, &beta);
+    int32_t n[2];
+    status = mg_max_norm(level, vec, MG_NO_VECTOR, &beta);
+    if (status == MG_OK) status = mg_comm_max(mg_comm_world(), &beta, 1);
+    if (status == MG_OK && has_wall) status = mg_boundary_move(level, vec, d, 1, false, wall);
+    const int64_t faces = mg_boundary_faces_size(level->plan->layout.n, d, n);
+    for (int64_t face = 0; face < faces && has_wall; face++)
+      beta = fmax(beta, wall[face]);
     *sum += 2.0 * weights * beta / (h * h);
   }
   free(wall);

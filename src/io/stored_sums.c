@@ -58,22 +58,17 @@ mg_status_t mg_sums_check_attributes(mg_h5_t *file) {
 
 /* --- the list -------------------------------------------------------------------------- */
 
-static mg_status_t has_attribute(mg_h5_t *file, const char *group, bool *there) {
-  MG_TRY(mg_h5_exists(file, group, there));
-  return *there ? mg_h5_has_attribute(file, group, MG_SUMS_LIST, there) : MG_OK;
-}
-
 /* Old formats of HDF5 do not protect the name of /HPGMG. With it, walls would be lost, too: so a
  * mark in /VTKHDF says that there is a list. */
 mg_status_t mg_sums_list_read(mg_h5_t *file, mg_sums_list_t *list) {
   bool there, marked;
   list->words[0] = '\0';
-  MG_TRY(has_attribute(file, ours, &there));
-  MG_TRY(has_attribute(file, "/VTKHDF", &marked));
+  MG_TRY(
+      mg_h5_get(file, ours, MG_SUMS_LIST, MG_H5_TEXT, list->words + 1, MG_SUMS_LIST_MAX, &there));
+  MG_TRY(mg_h5_has_attribute(file, "/VTKHDF", MG_SUMS_LIST, &marked));
   if (!there && marked)
     return mg_h5_wrong(file, ": %s has no attribute checksums, but /VTKHDF has it", "/HPGMG");
   if (!there) return MG_OK;
-  MG_TRY(mg_h5_get(file, ours, MG_SUMS_LIST, MG_H5_TEXT, list->words + 1, MG_SUMS_LIST_MAX, NULL));
   list->words[0] = ' ';
   strcat(list->words, " ");
   return mg_sums_check_attributes(file);

@@ -101,8 +101,8 @@ MG_MUST_CHECK mg_status_t mg_h5_put(mg_h5_t *file, const char *group, const char
  *  @param[out] there  false on ranks that do not participate
  *  @return MG_OK, MG_ERR_IO */
 MG_MUST_CHECK mg_status_t mg_h5_exists(mg_h5_t *file, const char *path, bool *there);
-/** Like mg_h5_exists, for an attribute of an existing group. */
-MG_MUST_CHECK mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *group, const char *name,
+/** Like mg_h5_exists, for an attribute of a group or dataset, which may be missing, too. */
+MG_MUST_CHECK mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *object, const char *name,
                                               bool *there);
 
 /** Name of a file in messages. */
@@ -119,10 +119,9 @@ MG_MUST_CHECK mg_status_t mg_h5_get(mg_h5_t *file, const char *object, const cha
  *  8 bytes. Text is padded with zeros to whole words, each integer is an int64, each other number a
  *  double. Values of other types have no words.
  *  @param[in] visit  words are bits, not numbers */
+typedef void mg_h5_visit_t(void *data, const char *name, const double *words, int64_t n);
 MG_MUST_CHECK mg_status_t mg_h5_visit_attributes(mg_h5_t *file, const char *group,
-                                                 void (*visit)(void *data, const char *name,
-                                                               const double *words, int64_t n),
-                                                 void *data);
+                                                 mg_h5_visit_t *visit, void *data);
 
 /** Report contents that cannot be used, although no call failed: the file's name, then the text.
  *  Ranks that share the file find the same, and rank 0 reports it.

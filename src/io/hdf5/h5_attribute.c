@@ -34,10 +34,10 @@ mg_status_t mg_h5_put(mg_h5_t *file, const char *group, const char *name, mg_h5_
   return closed ? MG_OK : mg_h5_failed(file, "close", name);
 }
 
-mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *group, const char *name, bool *there) {
-  *there = false;
-  if (!file) return MG_OK;
-  const htri_t found = H5Aexists_by_name(file->id, group, name, H5P_DEFAULT);
+mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *object, const char *name, bool *there) {
+  MG_TRY(mg_h5_exists(file, object, there));
+  if (!*there) return MG_OK;
+  const htri_t found = H5Aexists_by_name(file->id, object, name, H5P_DEFAULT);
   if (found < 0) return mg_h5_failed(file, "look up attribute", name);
   *there = found > 0;
   return MG_OK;
@@ -127,7 +127,7 @@ mg_status_t mg_h5_get(mg_h5_t *file, const char *object, const char *name, mg_h5
 typedef struct {
   mg_h5_t *file;
   const char *group;
-  void (*visit)(void *data, const char *name, const double *words, int64_t n);
+  mg_h5_visit_t *visit;
   void *data;
   mg_status_t status;
 } visitor_t;
@@ -178,9 +178,7 @@ static herr_t visit_one(hid_t group, const char *name, const H5A_info_t *info, v
   return v->status == MG_OK ? 0 : -1;
 }
 
-mg_status_t mg_h5_visit_attributes(mg_h5_t *file, const char *group,
-                                   void (*visit)(void *data, const char *name, const double *words,
-                                                 int64_t n),
+mg_status_t mg_h5_visit_attributes(mg_h5_t *file, const char *group, mg_h5_visit_t *visit,
                                    void *data) {
   visitor_t visitor = {file, group, visit, data, MG_OK};
   if (!file) return MG_OK;

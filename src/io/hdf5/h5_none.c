@@ -40,21 +40,16 @@ NONE(mg_h5_open, const char *option, const char *path, bool alone, mg_h5_t **out
 NONE(mg_h5_exists, mg_h5_t *file, const char *path, bool *there)
 NONE(mg_h5_has_attribute, mg_h5_t *file, const char *group, const char *name, bool *there)
 NONE(mg_h5_group, mg_h5_t *file, const char *path)
-NONE(mg_h5_put, mg_h5_t *file, const char *group, const char *name, mg_h5_type_t type,
-     const void *values, int n)
-NONE(mg_h5_get, mg_h5_t *file, const char *object, const char *name, mg_h5_type_t type,
-     void *values, int n, bool *there)
-NONE(mg_h5_visit_attributes, mg_h5_t *file, const char *group,
-     void (*visit)(void *data, const char *name, const double *words, int64_t n), void *data)
+NONE(mg_h5_put, mg_h5_t *h, const char *o, const char *a, mg_h5_type_t t, const void *v, int n)
+NONE(mg_h5_get, mg_h5_t *h, const char *o, const char *a, mg_h5_type_t t, void *v, int n, bool *b)
+NONE(mg_h5_visit_attributes, mg_h5_t *file, const char *group, mg_h5_visit_t *visit, void *data)
 NONE(mg_h5_wrong_at, const char *source, int line, const mg_h5_t *file, const char *format, ...)
 NONE(mg_h5_name, mg_h5_t *file, const char *group, bool of_attribute, int64_t index,
      char name[MG_H5_NAME_MAX])
-NONE(mg_h5_data_create, mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
-     const int32_t n[], int compress, mg_h5_data_t *data)
-NONE(mg_h5_data_open, mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
-     const int32_t n[], mg_h5_data_t *data)
+NONE(mg_h5_data_create, mg_h5_t *h, const char *path, mg_h5_type_t t, int rank, const int32_t n[],
+     int compress, mg_h5_data_t *data)
+NONE(mg_h5_data_open, mg_h5_t *h, const char *path, mg_h5_type_t t, int rank, const int32_t n[],
+     mg_h5_data_t *data)
 NONE(mg_h5_inspect, mg_h5_t *file, const char *path, mg_h5_look_t *look)
-NONE(mg_h5_write_planes, mg_h5_t *file, const mg_h5_data_t *data, int32_t first, int32_t count,
-     const void *values)
-NONE(mg_h5_read_planes, mg_h5_t *file, const mg_h5_data_t *data, int32_t first, int32_t count,
-     void *values)
+NONE(mg_h5_write_planes, mg_h5_t *h, const mg_h5_data_t *d, int32_t i, int32_t n, const void *v)
+NONE(mg_h5_read_planes, mg_h5_t *h, const mg_h5_data_t *d, int32_t i, int32_t n, void *values)
