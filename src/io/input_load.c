@@ -104,7 +104,8 @@ static mg_status_t judge(const field_t *f) {
   char value[32] = "nan", place[128];
   if (!isnan(f->bad_value)) snprintf(value, sizeof value, "%g", f->bad_value);
   if (f->bad_wall)
-    snprintf(place, sizeof place, "on the upper boundary, at [%lld][%lld]", j, i);
+    snprintf(place, sizeof place, "%sat [%lld][%lld]",
+             f->is_signed ? "" : "on the upper boundary, ", j, i);
   else
     snprintf(place, sizeof place, "in plane %d, at [%d][%lld][%lld]", f->bad_plane, f->bad_plane, j,
              i);
@@ -141,30 +142,14 @@ static mg_status_t close_faces(const field_t *f, int d) {
   return mg_boundary_move(level, MG_BETA_I + (mg_vector_t)d, d, 1, true, f->wall);
 }
 
-/* Values of a side. */
-static mg_status_t check_side(const mg_h5_t *file, const char *name, const mg_input_gaps_t *gaps,
-                              const double *values, const int32_t n[2]) {
-  for (int64_t at = 0; at < (int64_t)n[0] * n[1]; at++)
-    if (!(fabs(values[at]) <= 1e60) || mg_input_is_missing(gaps, values[at]))
-      return mg_h5_wrong(file,
-                         ": %s has %g at [%lld][%lld]; it must be finite and at most 1e60 in "
-                         "magnitude%s",
-                         name, values[at], (long long)(at / n[0]), (long long)(at % n[0]),
-                         mg_input_is_missing(gaps, values[at])
-                             ? "; this one marks a missing value (netCDF, NumPy)"
-                             : "");
-  return MG_OK;
-}
-
-/* Read faces of a side on rank 0. */
-static mg_status_t read_alone(const char *option, const char *path, const char *name,
-                              const int32_t n[2], bool values, double *faces) {
+/* Read faces of a side on rank 0.
+ * @param[out] gaps  NULL: not wanted */
+static mg_status_t read_alone(const mg_input_source_t *source, const char *name, const int32_t n[2],
+                              mg_input_gaps_t *gaps, double *faces) {
   mg_h5_t *file;
-  mg_input_gaps_t gaps;
-  MG_TRY(mg_h5_open(option, path, true, &file));
-  mg_status_t status = values ? mg_input_find_gaps(file, name, &gaps) : MG_OK;
+  MG_TRY(mg_h5_open(source->option, source->path, true, &file));
+  mg_status_t status = gaps ? mg_input_find_gaps(file, name, gaps) : MG_OK;
   if (status == MG_OK) status = mg_sums_read(file, name, 2, n, faces);
-  if (status == MG_OK && values) status = check_side(file, name, &gaps, faces, n);
   return mg_status_worst(status, mg_h5_close(file));
 }
 
@@ -175,7 +160,7 @@ static mg_status_t read_walls(field_t *f, int d) {
   const int64_t faces = mg_boundary_faces_size(f->n, d, n);
   snprintf(path, sizeof path, "/HPGMG/walls/%s", f->name);
   memset(f->wall, 0, (size_t)faces * sizeof *f->wall);
-  MG_TRY(MG_ON_ROOT(read_alone(f->source->option, f->source->path, path, n, false, f->wall)));
+  MG_TRY(MG_ON_ROOT(read_alone(f->source, path, n, NULL, f->wall)));
   for (int64_t at = 0; at < faces && mg_comm_is_root(); at += n[0])
     f->checksum += mg_checksum_doubles(f->wall + at, n[0], (uint64_t)at);
   if (mg_comm_is_root()) check_values(f, f->wall, faces, n[0], f->n[2] - 1, true);
@@ -351,12 +336,22 @@ mg_status_t mg_input_load(void *data, mg_hierarchy_t *h) {
 
 mg_status_t mg_input_load_wall(void *data, mg_hierarchy_t *h, int d, int side) {
   mg_input_t *input = data;
-  const char *name = mg_input_wall_path(d, side);
+  const mg_input_source_t source = mg_input_source(&h->params, true);
+  mg_input_place_t place = {.path = ""};
+  field_t f = {.source = &source,
+               .name = mg_input_wall_path(d, side),
+               .place = &place,
+               .n = {0, 0, 1},
+               .is_signed = true,
+               .smallest = INFINITY,
+               .bad_plane = 1};
   int32_t n[2];
   double *values;
   const int64_t faces = mg_boundary_faces_size(input->n, d, n);
   MG_TRY(mg_comm_agree(mg_new(&values, faces, "boundary values")));
-  mg_status_t status = MG_ON_ROOT(read_alone("rhs", h->params.rhs, name, n, true, values));
+  mg_status_t status = MG_ON_ROOT(read_alone(&source, f.name, n, &place.gaps, values));
+  if (status == MG_OK && mg_comm_is_root()) check_values(&f, values, faces, n[0], 0, true);
+  if (status == MG_OK) status = judge(&f);
   if (status == MG_OK) status = mg_boundary_move(&h->level[0], MG_U, d, side, true, values);
   if (status == MG_OK)
     input->checksum =
