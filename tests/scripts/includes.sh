@@ -28,7 +28,7 @@ included() {
 included level/new.c plan/plan.h ''
 included plan/new.c level/level.h ': src/plan/ is below src/level/'
 included plan/new.c plan/none.h ', which does not exist; name it relative to src/ or to the top folder'
-included plan/new.c mpi.h ', which is allowed only in src/comm/comm_mpi.c'
+included plan/new.c mpi.h ', which is allowed only in src/comm/comm_mpi*'
 
 # Rooms of src/cuda/ include cuda.h, runtime/ and cells/, never each other.
 for header in cuda runtime/tma cells/stencil fv4/job; do

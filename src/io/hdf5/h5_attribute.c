@@ -30,7 +30,9 @@ mg_status_t mg_h5_put(mg_h5_t *file, const char *group, const char *name, mg_h5_
                                   H5P_DEFAULT);
   if (attribute < 0 || H5Awrite(attribute, stored, values) < 0)
     return mg_h5_failed(file, "write", name);
-  const bool closed = mg_h5_release(attribute) & mg_h5_release(space) & mg_h5_release(stored);
+  bool closed = mg_h5_release(attribute);
+  closed = mg_h5_release(space) && closed;
+  closed = mg_h5_release(stored) && closed;
   return closed ? MG_OK : mg_h5_failed(file, "close", name);
 }
 

@@ -44,7 +44,8 @@ mg_status_t mg_h5_data_create(mg_h5_t *file, const char *path, mg_h5_type_t type
     data->id =
         H5Dcreate2(file->id, path, mg_h5_memory_type(type), space, H5P_DEFAULT, list, H5P_DEFAULT);
   const mg_status_t status = data->id >= 0 ? MG_OK : mg_h5_failed(file, "write", path);
-  const bool closed = mg_h5_release(list) & mg_h5_release(space);
+  bool closed = mg_h5_release(list);
+  closed = mg_h5_release(space) && closed;
   return status != MG_OK || closed ? status : mg_h5_failed(file, "write", path);
 }
 
@@ -269,7 +270,8 @@ static mg_status_t move_piece(mg_h5_t *file, const mg_h5_data_t *data, bool writ
     (void)H5Iget_name(data->id, name, sizeof name);
     status = mg_h5_failed_for(file, write ? "write" : "read", name, &reason);
   }
-  const bool closed = mg_h5_release(file_space) & mg_h5_release(memory);
+  bool closed = mg_h5_release(file_space);
+  closed = mg_h5_release(memory) && closed;
   return status != MG_OK || closed ? status : mg_h5_failed(file, "release", "a dataspace");
 }
 
