@@ -68,7 +68,8 @@ static mg_status_t build(run_t *r, double start) {
   MG_IF_CHOICES(MG_TRY(mg_strip_size_choose(&r->params, r->h, &r->placement.strips)));
   r->result.seconds_setup = mg_now() - start;
   mg_verbose("set-up: %.3f s, %.3f s of it for memory", r->result.seconds_setup, allocation);
-  MG_IF_FILES(return mg_restart_check_problem(&r->params, &r->restart, r->input.checksum));
+  MG_IF_FILES(
+      return mg_restart_check_problem(&r->params, &r->restart, r->input.checksum, r->input.first));
   return MG_OK;
 }
 

@@ -79,9 +79,11 @@ typedef struct {
   mg_input_place_t place[MG_N_INPUTS];
   bool has_checksums[2]; /**< --coefficients, --rhs: of all that is read from the file */
   int64_t checksum;      /**< of all loaded values */
-  double beta[2];        /**< smallest and largest beta; 0 if none was loaded */
-  unsigned held[2];      /**< what the files of --coefficients and --rhs hold: bits */
-  unsigned unused[2];    /**< and what is not read, because the other file has it too */
+  int64_t first;      /**< the same when they were loaded before the levels were replaced, or 0: a
+                           cube of boxes was not a grid of any size yet */
+  double beta[2];     /**< smallest and largest beta; 0 if none was loaded */
+  unsigned held[2];   /**< what the files of --coefficients and --rhs hold: bits */
+  unsigned unused[2]; /**< and what is not read, because the other file has it too */
 } mg_input_t;
 
 /** Settings that the files of --coefficients and --rhs imply for other options, for

@@ -319,6 +319,7 @@ mg_status_t mg_input_load(void *data, mg_hierarchy_t *h) {
   mg_input_t *input = data;
   const mg_input_source_t source[] = {mg_input_source(&h->params, false),
                                       mg_input_source(&h->params, true)};
+  input->first = input->checksum;
   input->checksum = (int64_t)checksum_of_problem(&h->params, input);
   input->beta[0] = input->beta[1] = 0.0;
   MG_TRY(fill_others(h, input));

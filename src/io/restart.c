@@ -347,8 +347,9 @@ static mg_status_t assess(mg_hierarchy_t *h, mg_restart_t *restart) {
 }
 
 mg_status_t mg_restart_check_problem(const mg_params_t *p, const mg_restart_t *restart,
-                                     int64_t problem_checksum) {
+                                     int64_t problem_checksum, int64_t first) {
   if (p->restart[0] == '\0' || problem_checksum == restart->problem_checksum) return MG_OK;
+  if (first != 0 && first == restart->problem_checksum) return MG_OK;
   return mg_root_error(
       MG_ERR_IO, "--restart=%s belongs to a different problem than %s%s%s: the checksums differ",
       p->restart, p->coefficients, p->coefficients[0] && p->rhs[0] ? " and " : "",

@@ -29,11 +29,12 @@ MG_MUST_CHECK mg_status_t mg_restart_open(const mg_params_t *params, const mg_pl
                                           mg_restart_t *restart);
 
 /** Check that the problem is the one of the file. Called by every rank.
- *  @param[in] problem_checksum  of a user-defined problem (input.h); 0 for the built-in one
+ *  @param[in] problem_checksum, first  of a user-defined problem (input.h), either of which the
+ * dump may have; 0 for the built-in one
  *  @return MG_OK, MG_ERR_IO, the same on every rank */
 MG_MUST_CHECK mg_status_t mg_restart_check_problem(const mg_params_t *params,
                                                    const mg_restart_t *restart,
-                                                   int64_t problem_checksum);
+                                                   int64_t problem_checksum, int64_t first);
 
 /** Read u into the finest level, and compare max|f| and the residual with the file's values.
  *  @pre collective over the world, after mg_problem_set_from

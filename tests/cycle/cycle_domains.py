@@ -635,8 +635,8 @@ def run_symmetric(program: str) -> int:
 
 # --- betas that differ between directions ---------------------------------------------------------
 
-# Cells, closed but for one side, widths, and betas normal to i, j, k; the last case in layers
-# across k. The same couplings by widths alone take as many cycles.
+# Cells, closed but for one side, widths, and betas normal to i, j, k; None: in layers across k. The
+# same couplings by widths alone take as many cycles. The last case is a cube of boxes.
 MOST_CYCLES = 16
 DIRECTIONS = (
     ((24, 20, 16), (1, 1, 1), (1, 1, 0.1)),
@@ -646,6 +646,7 @@ DIRECTIONS = (
     ((16, 16, 12), (1, 1, 10), (1, 1, 100)),
     ((9, 16, 24), (1, 1, 1), (1, 1e-2, 1e-4)),
     ((16, 15, 24), (1, 1, 1), None),
+    ((16, 16, 16), None, (1, 1, 1e-2)),
 )
 
 
@@ -656,7 +657,7 @@ def write_directions(numbers: np.random.Generator, n: tuple, widths: tuple, beta
         for name, beta in zip("ijk", betas or (1, 1, 1)):
             varies = layers if betas is None else numbers.uniform(0.9, 1.1, shape)
             file[f"VTKHDF/CellData/beta_{name}"] = beta * varies * np.ones(shape)
-        for axis, count, width in zip("xyz", n, widths):
+        for axis, count, width in zip("xyz", n, widths or ()):
             file[f"grid/{axis}"] = width * np.arange(count + 1.0)
 
 

@@ -43,6 +43,10 @@ same_digits() {
 same_digits
 check cycle_domains directions
 same_digits
+# Its cube of boxes becomes a grid of any size, also after a restart.
+# shellcheck disable=SC2046 # words
+ok 1 $(cat case.txt) --rtol=1e-2 --verify-only --dump=u.hdf
+ok 1 --restart=u.hdf --coefficients=coefficients.hdf --rhs=rhs.hdf --rtol=1e-10 --verify-only
 check cycle_domains permuted "$((${CASES:-45} / 5))" "${SEED:-37}"
 OMP_NUM_THREADS=1 check cycle_domains symmetric
 check cycle_domains changed
