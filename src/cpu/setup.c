@@ -149,8 +149,8 @@ mg_status_t mg_cpu_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_f
   return MG_OK;
 }
 
-/* The sums of the faces normal to d of a row's cells: that of the row, and those of its cells,
- * which are added. */
+/* Add the faces normal to d of a row to the sums of its cells.
+ * @return the sum of the row */
 static int64_t sum_row(const mg_patch_t *p, int d, int j, int k, double scale, int64_t *of_cell) {
   const mg_real_t *beta = mg_cell(p, MG_BETA_I + d, 0, j, k);
   int64_t sum = 0;
@@ -162,12 +162,12 @@ static int64_t sum_row(const mg_patch_t *p, int d, int j, int k, double scale, i
   return sum;
 }
 
-/* The planes that a thread sums: planes across i are those of its own rows. */
+/* Sum the planes across j and k; each thread sums those across i of its rows in its part of
+ * of_cell. */
 static void sum_patch(const mg_view_t *v, const mg_patch_t *p, double scale, int64_t *of_cell,
                       int64_t *sum) {
-  int64_t *const of_j = sum + 3 * (v->n[0] + p->lo[1]), *const of_k =
-                                                            sum + 3 * ((int64_t)v->n[0] + v->n[1] +
-                                                                       p->lo[2]);
+  int64_t *const of_j = sum + 3 * (v->n[0] + p->lo[1]);
+  int64_t *const of_k = sum + 3 * (v->n[0] + v->n[1] + p->lo[2]);
 #pragma omp parallel num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
   {
     int64_t *const mine = of_cell + (int64_t)mg_cpu_thread() * 3 * p->n[0];

@@ -23,7 +23,8 @@
 MG_MUST_CHECK mg_status_t mg_problem_set(mg_hierarchy_t *h);
 
 /** Alternative source of the finest level's coefficients and right-hand side. `load` is called on
- *  every rank after the built-in ones are set. It may change MG_ALPHA (if alpha varies), the face
+ *  every rank after the built-in ones are set, and once more if its betas replaced the levels
+ *  (method.h). It may change MG_ALPHA (if alpha varies), the face
  *  betas of cells and the faces that close patches, and MG_F; all without the factors of
  *  level/metric.h. `load_wall` sets MG_U of the cells next to a side to the values of the side's
  *  condition, if params->side[d][side].varies. */

@@ -200,8 +200,9 @@ mg_status_t mg_cuda_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_
   return MG_OK;
 }
 
-/** Threads are cells of 8 rows and walk up `planes` planes: a thread sums its column's faces normal
- *  to d, a warp the cells of its row. `sum` is that of patch cell (0, 0, 0). */
+/** Each warp has 32 cells of a row, and walks up `planes` planes. A thread sums the faces normal to
+ * d of its column, a warp those of its row. of_i, of_j and of_k: of the planes of cell (0, 0, 0).
+ */
 static __global__ void __launch_bounds__(256)
     sum_planes(mg_patch_t p, int d, int planes, double scale, unsigned long long *of_i,
                unsigned long long *of_j, unsigned long long *of_k) {

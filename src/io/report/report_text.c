@@ -76,7 +76,7 @@ static void print_range(FILE *out, const mg_params_t *params, const double beta[
   const double slow = 1e5;
   if (beta[1] > beta[0])
     fprintf(out, "            (beta from %.3g to %.3g%s)\n", beta[0], beta[1],
-            params->follows_betas      ? "; levels are coarsened where it is strong"
+            params->follows_betas      ? "; levels are coarsened in its strong directions first"
             : beta[1] < slow * beta[0] ? ""
                                        : "; this may take 100 cycles and more");
 }
