@@ -162,8 +162,7 @@ static int64_t sum_row(const mg_patch_t *p, int d, int j, int k, double scale, i
   return sum;
 }
 
-/* Sum the planes across j and k; each thread sums those across i of its rows in its part of
- * of_cell. */
+/* Sum the planes across j and k; of_cell gets those across i, for each thread. */
 static void sum_patch(const mg_view_t *v, const mg_patch_t *p, double scale, int64_t *of_cell,
                       int64_t *sum) {
   int64_t *const of_j = sum + 3 * (v->n[0] + p->lo[1]);

@@ -53,7 +53,7 @@ static void set_shares(const int64_t n[3], mg_plan_betas_t *betas) {
 
 mg_status_t mg_plan_betas_create(const mg_params_t *params, mg_plan_betas_t *betas) {
   *betas = (mg_plan_betas_t){{NULL}, {NULL}, {1.0, 1.0, 1.0}};
-  if (!params->face_beta[0]) return MG_OK;
+  if (!params->face_beta[0] || !mg_params_has_cells(params)) return MG_OK;
   const int64_t n[3] = {params->cells[0], params->cells[1], params->cells[2]};
   double *at;
   MG_TRY(mg_new(&at, 2 * (n[0] + n[1] + n[2]), "mean betas of planes"));
