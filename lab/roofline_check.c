@@ -75,6 +75,7 @@ mg_status_t roofline_twin_create(const mg_hierarchy_t *h, mg_hierarchy_t **twin)
   for (int l = 0; l < 2; l++) {
     plan.level[l].place = plan.outer[l].place = MG_PLACE_CPU;
     plan.level[l].shared = plan.outer[l].shared = false;
+    plan.level[l].guess = plan.outer[l].guess = NULL; /* a CPU stores guesses */
   }
   MG_TRY(mg_hierarchy_create(&h->params, &plan, twin));
   compose(*twin);
