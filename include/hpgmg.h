@@ -242,9 +242,9 @@ HPGMG_API hpgmg_status_t hpgmg_solve(hpgmg_solver_t *solver, const hpgmg_array_t
 HPGMG_API int32_t hpgmg_boxes(const hpgmg_solver_t *solver, hpgmg_box_t *boxes, int32_t max);
 
 /** Arrays of the solver's own memory, which hpgmg_solve uses without a copy, one or both. They are
- *  valid until the solver is destroyed: after this call, new coefficients no longer choose the
- *  directions in which levels are coarsened. A solve may change this f, and all other calls may
- *  change both. Not collective.
+ *  valid until the solver is destroyed: after this call, new coefficients no longer choose
+ *  smoother, cycles and the directions in which levels are coarsened. A solve may change this f,
+ *  and all other calls may change both. Not collective.
  *  @param[out] f, u  an array for each box of the options; data is NULL before the levels are set
  *                    up by hpgmg_set_coefficients or a first solve, and unless the box is one of
  *                    hpgmg_boxes, as the whole grid is on one rank with options.cells. Not written

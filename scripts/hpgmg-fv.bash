@@ -22,10 +22,11 @@ _hpgmg_fv() {
     --operator) words='fv2 fv4 7pt 27pt' ;;
     --equation) words='poisson helmholtz' ;;
     --boundary) words='dirichlet neumann periodic robin' ;;
-    --smoother) words='gsrb chebyshev jacobi l1jacobi symgs ssor' ;;
+    --method) words='options auto' ;;
+    --smoother) words='gsrb chebyshev jacobi l1jacobi symgs ssor chebyshev4' ;;
     --bottom) words='bicgstab cg smoother' ;;
     --cycle) words='f v' ;;
-    --krylov) words='none cg' ;;
+    --krylov) words='none cg kcycle' ;;
     --precision) words='double mixed' ;;
     --cpu-below | --agglomerate-below) words='auto 0' ;;
     --steps-per-pass) words='auto 1 2 3' ;;

@@ -12,6 +12,7 @@
 #include "params/params_files.h"
 #include "plan/axes.h"
 #include "run/verify.h"
+#include "solver/method.h"
 #include "solver/problem.h"
 #include "wings.h"
 
@@ -36,6 +37,7 @@ static mg_status_t plan_levels(run_t *r) {
 static mg_status_t plan(run_t *r) {
   MG_IF_FILES(MG_TRY(mg_input_open(&r->params, &r->input)));
   MG_TRY(mg_comm_agree(mg_axes_set(&r->input.grid.axes, &r->params)));
+  MG_IF_CHOICES(mg_method_begin(&r->params));
   MG_TRY(r->params.dry_run ? mg_device_resolve(&r->params) : mg_device_choose(&r->params));
   MG_TRY(plan_levels(r));
   MG_IF_FILES(MG_TRY(mg_input_check_size(&r->params, &r->plan, &r->input)));

@@ -18,6 +18,7 @@ SMOOTHS = {
     "l1jacobi": (6, 4, 6),
     "symgs": (2, 2, 2),
     "ssor": (2, 2, 2),
+    "chebyshev4": (1, 1, 1),
 }
 OMEGA = {"jacobi": 2.0 / 3.0, "ssor": 1.15}  # else 1
 # Values of options.
@@ -41,7 +42,7 @@ def has_default_smooths(problem: dict) -> bool:
     smoother, operator = problem["smoother"], problem["operator"]
     if problem["smooths"] != default_smooths(operator, smoother):
         return False
-    if smoother == "chebyshev":
+    if smoother.startswith("chebyshev"):
         return problem["degree"] == default_degree(operator)
     return problem["omega"] == OMEGA.get(smoother, 1.0)
 

@@ -7,6 +7,7 @@
 #include "device/thread_check.h"
 #include "solver/cycle.h"
 #include "solver/cycle_wings.h"
+#include "solver/method.h"
 #include "wings.h"
 #include <math.h>
 #include <stdlib.h>
@@ -89,9 +90,9 @@ static mg_status_t check_cycles(const hpgmg_options_t *o, const mg_params_t *p) 
   if (o->cycles < 0 || o->cycles >= MG_MAX_CYCLES)
     return mg_error(MG_ERR_USAGE, "cycles is %d; it must be from 0 to %d", o->cycles,
                     MG_MAX_CYCLES - 1);
-  if (o->cycles > 0 && p->krylov == MG_KRYLOV_CG)
-    return mg_error(MG_ERR_USAGE, "cycles is %d, but --krylov=cg; give --rtol instead of cycles",
-                    o->cycles);
+  if (o->cycles > 0 && p->krylov != MG_KRYLOV_NONE)
+    return mg_error(MG_ERR_USAGE, "cycles is %d, but --krylov=%s; give --rtol instead of cycles",
+                    o->cycles, mg_krylov_name(p->krylov));
   if (o->guess && o->cycles == 0 && p->rtol == 0.0)
     return mg_error(MG_ERR_USAGE, "a guess needs --rtol or cycles");
   return MG_OK;
@@ -110,6 +111,7 @@ static mg_status_t take_cycles(hpgmg_solver_t *s, const hpgmg_options_t *o) {
     return mg_root_error(MG_ERR_USAGE, "cycles differs between ranks");
   s->has_guess = guess;
   s->cycles = o->cycles;
+  s->params.chooses.krylov = s->params.chooses.krylov && o->cycles == 0;
   if (guess && s->params.max_cycles < MG_MAX_CYCLES) s->params.max_cycles++;
   if (s->params.rtol == 0.0 && (guess || o->cycles > 1)) s->params.rtol = 1e-8;
   return MG_OK;
@@ -174,6 +176,7 @@ mg_status_t mg_api_build(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   if (o->faces[0]) MG_TRY(copy_faces(s, o));
   MG_TRY(mg_comm_agree(mg_axes_set(&s->axes, &s->params)));
   MG_TRY(open_device(s));
+  MG_IF_CHOICES(mg_method_begin(&s->params));
   MG_TRY(plan(s));
   MG_TRY(find_own_boxes(s));
   if (s->params.dry_run)

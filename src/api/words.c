@@ -1,6 +1,7 @@
 /* The options of a solver: words, and members that say the same must agree. */
 #include "api/solver.h"
 #include "comm/comm.h"
+#include "wings.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,9 +65,10 @@ static mg_status_t split_words(hpgmg_solver_t *s, const hpgmg_options_t *o, comm
   if (length > INT_MAX / 2)
     return mg_error(MG_ERR_USAGE, "the words have %zu characters, limit %d", length, INT_MAX / 2);
   MG_TRY(mg_new(&c->words, (int64_t)length + 1, "words"));
-  MG_TRY(mg_new(&c->arg, (int64_t)length / 2 + 4, "words"));
+  MG_TRY(mg_new(&c->arg, (int64_t)length / 2 + 5, "words"));
   memcpy(c->words, words, length + 1);
   c->arg[c->n++] = "hpgmg";
+  MG_IF_CHOICES(c->arg[c->n++] = "--method=auto"); /* unless the words have another one */
   if (has_cells(o)) {
     snprintf(c->cells, sizeof c->cells, "--cells=%dx%dx%d", o->cells[0], o->cells[1], o->cells[2]);
     c->arg[c->n++] = c->cells;

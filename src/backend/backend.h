@@ -205,8 +205,9 @@ typedef struct mg_backend {
    *  count. They have no factors yet.
    *  @param[in,out] sum  for each direction and each plane across it the sums of the faces normal
    *      to i, j, k
+   *  @param[in,out] least  becomes the least beta of each direction's faces, if that is less
    *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-  mg_status_t (*sum_planes)(const mg_view_t *v, double scale, int64_t *sum);
+  mg_status_t (*sum_planes)(const mg_view_t *v, double scale, int64_t *sum, double least[3]);
   /** Restrict MG_BETA_I + d of the fine patches to vector `dst` of the coarse patches, for faces
    *  0..n in direction d. Coarse patch p is the coarsened fine patch p.
    *  @param[in] factor  for mg_restrict_face, of each coarse face in direction d; NULL: each coarse

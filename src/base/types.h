@@ -38,8 +38,14 @@ typedef enum {
   MG_SMOOTHER_JACOBI,    /**< weighted Jacobi, weight 2/3 */
   MG_SMOOTHER_L1JACOBI,  /**< Jacobi with the l1-scaled diagonal */
   MG_SMOOTHER_SYMGS,     /**< the colors of GSRB forward, then backward */
-  MG_SMOOTHER_SSOR       /**< the same, over-relaxed */
+  MG_SMOOTHER_SSOR,      /**< the same, over-relaxed */
+  MG_SMOOTHER_CHEBYSHEV4 /**< Chebyshev polynomial of the fourth kind in Dinv A */
 } mg_smoother_t;
+
+/** Does a smoother have a --degree, and need the largest eigenvalue? */
+static inline bool mg_is_polynomial(mg_smoother_t smoother) {
+  return smoother == MG_SMOOTHER_CHEBYSHEV || smoother == MG_SMOOTHER_CHEBYSHEV4;
+}
 
 typedef enum { MG_BOTTOM_BICGSTAB, MG_BOTTOM_CG, MG_BOTTOM_SMOOTHER } mg_bottom_t;
 
@@ -52,8 +58,12 @@ typedef struct {
   int l2_bytes;     /**< L2 cache */
 } mg_gpu_t;
 
-/** Cycles after the first: V-cycles, or CG steps, each preconditioned with a V-cycle. */
-typedef enum { MG_KRYLOV_NONE, MG_KRYLOV_CG } mg_krylov_method_t;
+/** What chooses smoother, cycle and Krylov method: options, or the problem (solver/method.h). */
+typedef enum { MG_METHOD_OPTIONS, MG_METHOD_AUTO } mg_method_t;
+
+/** Cycles after the first: V-cycles, or CG steps, each preconditioned with a V-cycle, or with a
+ *  K-cycle, which takes two CG steps on coarse levels too. */
+typedef enum { MG_KRYLOV_NONE, MG_KRYLOV_CG, MG_KRYLOV_KCYCLE } mg_krylov_method_t;
 
 /** Memory of the levels on a GPU. Auto means device.
  *

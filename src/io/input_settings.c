@@ -4,6 +4,7 @@
 #include "params/params_files.h"
 #include "params/params_value.h"
 #include "plan/coarsen.h"
+#include "wings.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,14 +87,14 @@ static mg_status_t add_size(mg_settings_t *list, const mg_input_source_t *source
                                box > MG_MAX_BOX_DIM ? MG_MAX_BOX_DIM : box);
 }
 
-/* Defaults that converge for jumping coefficients: symmetric, with P0 and without the quadratic
+/* Of 7pt, CG converges for jumping coefficients: it is symmetric, with P0 and without the quadratic
  * wall formula. */
 static void add_defaults(mg_settings_t *list, const mg_input_t *input) {
   if (input->place[MG_INPUT_ALPHA].path[0]) mg_settings_add(list, "equation", "helmholtz", true);
   mg_settings_add(list, "operator", "7pt", false);
+  if (!MG_WING_CHOICES) return;
   mg_settings_add(list, "smoother", "chebyshev", false);
   mg_settings_add(list, "krylov", "cg", false);
-  mg_settings_add(list, "cycle", "v", false);
 }
 
 /* Params with the file of one option as that of the other too. */

@@ -123,6 +123,7 @@ typedef struct mg_hierarchy {
   int n_levels;
   mg_level_t level[MG_MAX_LEVELS];
   struct mg_hierarchy *low; /**< NULL with --precision=double */
+  bool inner_cg;            /**< cycles take CG steps on the levels that the plan has them for */
   double low_scale;         /**< scale of residuals on float levels: 1 except in run/rounding.c */
   double low_rhs[2];        /**< range of max |f| whose corrections float cells hold (mixed.c) */
   int residual_level;       /**< MG_F of this float level holds the current residual; -1: of none */

@@ -41,6 +41,11 @@ typedef struct {
   const double *face_beta[3], *plane_beta[3];
   bool follows_betas;   /**< not an option: these changed the levels */
   mg_side_t side[3][2]; /**< low and high side of the domain in each direction */
+  mg_method_t method;
+  struct {
+    bool smoother, cycle, krylov;
+  } chooses;       /**< not options: what --method=auto chooses, as no option gives it */
+  char reason[96]; /**< not an option: why it chose so; "": it has not */
   mg_smoother_t smoother;
   int smooths;  /**< sweeps before and after each correction (see --help for the unit) */
   int degree;   /**< degree of the Chebyshev polynomial */
@@ -239,9 +244,13 @@ typedef struct {
 } mg_boundary_text_t;
 mg_boundary_text_t mg_boundary_text(const mg_params_t *params);
 
+/** Set a smoother with its default smooths, degree and omega. */
+void mg_params_set_smoother(mg_params_t *params, mg_smoother_t smoother);
+
 /** The option word of an enum value ("fv2", "poisson", ...); static strings. */
 const char *mg_operator_name(mg_operator_t op);
 const char *mg_equation_name(mg_equation_t equation);
+const char *mg_method_name(mg_method_t method);
 const char *mg_smoother_name(mg_smoother_t smoother);
 const char *mg_bottom_name(mg_bottom_t bottom);
 const char *mg_cycle_name(mg_cycle_t cycle);

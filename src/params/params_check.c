@@ -12,6 +12,7 @@ static int default_smooths(const mg_params_t *params) {
   case MG_SMOOTHER_GSRB:
     return t->gsrb_smooths;
   case MG_SMOOTHER_CHEBYSHEV:
+  case MG_SMOOTHER_CHEBYSHEV4:
     return 1;
   case MG_SMOOTHER_JACOBI:
   case MG_SMOOTHER_L1JACOBI:
@@ -38,16 +39,35 @@ static int default_degree(const mg_params_t *params) {
 
 bool mg_params_has_default_smooths(const mg_params_t *params) {
   if (params->smooths != default_smooths(params)) return false;
-  return params->smoother == MG_SMOOTHER_CHEBYSHEV ? params->degree == default_degree(params)
-                                                   : params->omega == default_omega(params);
+  return mg_is_polynomial(params->smoother) ? params->degree == default_degree(params)
+                                            : params->omega == default_omega(params);
 }
 
 static void set_defaults_of_one_solve(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
+  MG_IF_CHOICES(if (source[MG_OPT_METHOD] == MG_FROM_DEFAULT) params->method = MG_METHOD_AUTO);
   if (source[MG_OPT_RTOL] == MG_FROM_DEFAULT) params->rtol = 1e-8;
   if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = 200;
   if (source[MG_OPT_WARMUP] == MG_FROM_DEFAULT) params->warmup = 0;
   if (source[MG_OPT_MIN_SOLVES] == MG_FROM_DEFAULT) params->min_solves = 1;
   if (source[MG_OPT_MIN_TIME] == MG_FROM_DEFAULT) params->min_time = 0;
+}
+
+/* What no option gives. Settings of a smoother need the one that they are for. */
+static void set_chooses(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
+  const bool automatic = params->method == MG_METHOD_AUTO;
+  params->chooses.smoother = automatic;
+  for (int id = MG_OPT_SMOOTHER; id <= MG_OPT_OMEGA; id++)
+    params->chooses.smoother = params->chooses.smoother && source[id] == MG_FROM_DEFAULT;
+  params->chooses.cycle = automatic && source[MG_OPT_CYCLE] == MG_FROM_DEFAULT;
+  params->chooses.krylov =
+      automatic && source[MG_OPT_KRYLOV] == MG_FROM_DEFAULT && params->rtol > 0.0;
+}
+
+void mg_params_set_smoother(mg_params_t *params, mg_smoother_t smoother) {
+  params->smoother = smoother;
+  params->smooths = default_smooths(params);
+  params->omega = default_omega(params);
+  params->degree = default_degree(params);
 }
 
 /* Lengths of the domain: of the cells given by --spacing, or of cubic cells of width 1 / NX. */
@@ -64,6 +84,7 @@ void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t sou
   if (source[MG_OPT_DEVICE_ID] == MG_FROM_DEFAULT) params->device_id = -1;
   if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = params->rtol > 0 ? 20 : 1;
   if (mg_params_solves_once(params)) set_defaults_of_one_solve(params, source);
+  set_chooses(params, source);
   if (params->health[0] != '\0' && source[MG_OPT_MIN_TIME] == MG_FROM_DEFAULT)
     params->min_time = 15;
   if (mg_params_has_cells(params) && source[MG_OPT_LENGTHS] == MG_FROM_DEFAULT) set_lengths(params);

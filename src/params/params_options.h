@@ -66,37 +66,43 @@ OPTION(COEFFICIENTS,
           "faces of each cell. Without --rhs, the file is also that of --rhs if it has f or "
           "/boundary. With a file nothing is built in: beta = 1, alpha = 1 and f = 0 where no "
           "file gives them. The file sets the grid. Defaults change to --operator=7pt "
-          "--smoother=chebyshev --krylov=cg --cycle=v --rtol=1e-8 --max-cycles=200 --warmup=0 "
+          "--method=auto --rtol=1e-8 --max-cycles=200 --warmup=0 "
           "--min-solves=1 --min-time=0.")
 OPTION(RHS,
   .name = "rhs", NEEDS(FILES, NULL), IN(PROBLEM), PATH(rhs),
   .help = "HDF5 file in dump layout with the right-hand side f, and values on sides in "
           "/boundary. Without --coefficients, the file is also that of --coefficients if it has "
           "alpha or beta. Fields that no file gives and the grid: as with --coefficients. "
-          "Defaults change to --rtol=1e-8 --max-cycles=200 --warmup=0 --min-solves=1 "
+          "Defaults change to --method=auto --rtol=1e-8 --max-cycles=200 --warmup=0 --min-solves=1 "
           "--min-time=0.")
+OPTION(METHOD,
+  .name = "method", NEEDS(CHOICES, "auto"), IN(SOLVER), ONE_OF(method, method_words), .value = "options",
+  .note = "options; with --cells, --coefficients or --rhs auto",
+  .help = "auto: the grid, the sides and how much beta varies decide --smoother, --cycle and --krylov, "
+          "unless they are given (docs/own-problem.md); options: their defaults apply.")
 OPTION(SMOOTHER,
   .name = "smoother", IN(SOLVER), ONE_OF(smoother, smoother_words), .value = "gsrb",
   .in_dump = true,
   .help = "gsrb: red-black Gauss-Seidel; chebyshev: Chebyshev polynomial; jacobi: Jacobi "
           "weighted by 2/3; l1jacobi: Jacobi with the l1 diagonal; symgs: symmetric red-black "
-          "Gauss-Seidel; ssor: symgs over-relaxed by --omega.")
+          "Gauss-Seidel; ssor: symgs over-relaxed by --omega; chebyshev4: Chebyshev polynomial of "
+          "the fourth kind.")
 OPTION(SMOOTHS,
   .name = "smooths", IN(SOLVER), .metavar = "N", INTEGER(smooths, 1, 100), .value = "3",
-  .note = "gsrb 3 (7pt 2), symgs and ssor 2, jacobi and l1jacobi 6 (7pt 4), chebyshev 1",
+  .note = "gsrb 3 (7pt 2), symgs and ssor 2, jacobi and l1jacobi 6 (7pt 4), chebyshev and chebyshev4 1",
   .in_dump = true,
   .help = "Smoothing steps before and after each coarse-grid correction: red-black sweeps "
           "(gsrb), forward-backward pairs (symgs, ssor), sweeps (jacobi, l1jacobi) or polynomials "
-          "(chebyshev).")
+          "(chebyshev, chebyshev4).")
 OPTION(DEGREE,
   .name = "degree", IN(SOLVER), .metavar = "N", INTEGER(degree, 1, MG_MAX_DEGREE), .value = "6",
-  .note = "6 (7pt 4)", .applies = with_chebyshev, .condition = "requires --smoother=chebyshev",
+  .note = "6 (7pt 4)", .applies = with_chebyshev, .condition = "requires --smoother=chebyshev or chebyshev4",
   .decided_by = MG_OPT_SMOOTHER, .in_dump = true,
   .help = "Degree of the Chebyshev polynomial.")
 OPTION(OMEGA,
   .name = "omega", IN(SOLVER), .metavar = "W", REAL(omega, 0, 2), .open = true, .value = "1",
   .note = "ssor 1.15, jacobi 2/3, others 1", .applies = without_chebyshev,
-  .condition = "cannot be combined with --smoother=chebyshev", .decided_by = MG_OPT_SMOOTHER,
+  .condition = "cannot be combined with --smoother=chebyshev or chebyshev4", .decided_by = MG_OPT_SMOOTHER,
   .in_later_dumps = true,
   .help = "Relaxation weight: each smoother step adds W times its correction.")
 OPTION(BOTTOM,
@@ -120,7 +126,7 @@ OPTION(KRYLOV,
   .in_later_dumps = true,
   .help = "Method after the first cycle. none: V-cycles; cg: flexible conjugate gradients "
           "preconditioned by a V-cycle, for coefficients with large jumps, best with "
-          "--operator=7pt and --smoother=symgs or chebyshev.")
+          "--operator=7pt and --smoother=symgs or chebyshev; kcycle: CG on coarse levels too.")
 OPTION(COARSEST,
   .name = "coarsest", IN(SOLVER), .metavar = "N", INTEGER(coarsest, 1, 1048576), .value = "1",
   .in_dump = true,

@@ -124,12 +124,20 @@ static bool fits_in_deck(const mg_option_t *option, const char *value) {
   return !strstr(value, " #") && !strstr(value, " ;");
 }
 
-/* Print a key and its value, commented out if it is unset or has no effect. */
+/* Whether --method=auto decides an option. */
+static bool is_chosen(const mg_option_t *option, const mg_params_t *params) {
+  const int id = (int)(option - mg_options);
+  if (id >= MG_OPT_SMOOTHER && id <= MG_OPT_OMEGA) return params->chooses.smoother;
+  return (id == MG_OPT_CYCLE && params->chooses.cycle) ||
+         (id == MG_OPT_KRYLOV && params->chooses.krylov);
+}
+
+/* Print a key and its value, commented out if it is unset, has no effect or is yet to be chosen. */
 static void print_key(FILE *out, const mg_option_t *option, const mg_params_t *params) {
   char text[1024], value[MG_PATH_MAX];
   const bool is_set = mg_option_format(option, params, value, (int)sizeof value);
   const bool fits = !is_set || fits_in_deck(option, value);
-  const bool applies = mg_option_applies(option, params);
+  const bool applies = mg_option_applies(option, params) && !is_chosen(option, params);
 
   describe(option, true, text, sizeof text);
   fputc('\n', out);

@@ -8,11 +8,12 @@ _Static_assert(sizeof(mg_operator_t) == sizeof(int), "words are stored as int");
 static const char *const operator_words[] = {"fv2", "fv4", "7pt", "27pt", NULL};
 static const char *const equation_words[] = {"poisson", "helmholtz", NULL};
 static const char *const boundary_words[] = {"dirichlet", "neumann", "periodic", "robin", NULL};
-static const char *const smoother_words[] = {"gsrb",  "chebyshev", "jacobi", "l1jacobi",
-                                             "symgs", "ssor",      NULL};
+static const char *const method_words[] = {"options", "auto", NULL};
+static const char *const smoother_words[] = {"gsrb",  "chebyshev", "jacobi",     "l1jacobi",
+                                             "symgs", "ssor",      "chebyshev4", NULL};
 static const char *const bottom_words[] = {"bicgstab", "cg", "smoother", NULL};
 static const char *const cycle_words[] = {"f", "v", NULL};
-static const char *const krylov_words[] = {"none", "cg", NULL};
+static const char *const krylov_words[] = {"none", "cg", "kcycle", NULL};
 static const char *const auto_words[] = {"auto", NULL};
 static const char *const choice_words[] = {"no", "yes", "auto", NULL};
 static const char *const memory_words[] = {"auto", "device", "unified", NULL};
@@ -44,7 +45,7 @@ static bool with_coefficients(const mg_params_t *p) {
   return !mg_traits_of(p->op)->constant;
 }
 static bool with_chebyshev(const mg_params_t *p) {
-  return p->smoother == MG_SMOOTHER_CHEBYSHEV;
+  return mg_is_polynomial(p->smoother);
 }
 static bool without_chebyshev(const mg_params_t *p) {
   return !with_chebyshev(p);
@@ -157,6 +158,7 @@ void mg_params_allow_guard(void) {
   }
 NAME(mg_operator_name, mg_operator_t, operator_words)
 NAME(mg_equation_name, mg_equation_t, equation_words)
+NAME(mg_method_name, mg_method_t, method_words)
 NAME(mg_smoother_name, mg_smoother_t, smoother_words)
 NAME(mg_bottom_name, mg_bottom_t, bottom_words)
 NAME(mg_cycle_name, mg_cycle_t, cycle_words)

@@ -75,6 +75,7 @@ struct mg_level_plan {
   double h[3];       /**< width of a whole cell in each direction (mg_plan_width) */
   int value_bytes;   /**< 8: double; 4: float */
   unsigned vectors;  /**< of each patch: bit 1 << mg_vector_t for each */
+  bool inner_cg;     /**< --krylov=kcycle takes CG steps here (solver/cycle.c) */
   unsigned u_holds;  /**< of double cells beside a float level: the float vectors, at most two, in
                         the memory of MG_U. Each is in use only while MG_U is not */
   bool nests_coarse; /**< patches of the next coarser level are the halves of these */

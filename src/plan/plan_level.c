@@ -76,14 +76,34 @@ static void choose_path(mg_level_facts_t *facts, mg_level_plan_t *level) {
   if (level->path->needs) level->path->needs(facts, level);
 }
 
-/* One launch runs the levels from the finest one on that a row can. */
+/* The levels of --krylov=kcycle with CG steps. Each doubles the visits of the next levels. All
+ * visits of a level together cost at most half of a visit to the finest one, and there are few. */
+static void choose_inner_cg(mg_level_plan_t *level, int n, const mg_params_t *params) {
+  enum { MOST_VISITS = 4 };
+  const double finest = (double)mg_layout_n_cells(&level[0].layout);
+  int visits = 1;
+  for (int l = 0; l < n; l++) {
+    const double cells = (double)mg_layout_n_cells(&level[l].layout);
+    level[l].inner_cg = params->krylov == MG_KRYLOV_KCYCLE && l > 0 && l + 1 < n &&
+                        2 * visits <= MOST_VISITS && 2 * visits * cells <= finest;
+    if (!level[l].inner_cg) continue;
+    visits *= 2;
+    level[l].vectors |= MG_VECTORS_OF_OUTER_CG;
+  }
+}
+
+/* One launch runs the levels from the finest one on that a row can, after those with CG steps. */
 static void choose_coarse_paths(mg_level_plan_t *level, int n, const mg_params_t *params) {
   const mg_path_t *cycle = NULL;
   mg_level_plan_t *end = &level[n - 1];
+  int first = 0;
   end->bottom = first_path(places[end->place].bottom, &mg_path_bottom, facts_of(end, 1, params));
-  for (; n > 0; n--, level++)
-    level->cycle = cycle =
-        cycle ? cycle : first_path(places[level->place].cycle, NULL, facts_of(level, n, params));
+  for (int l = 0; l < n; l++)
+    first = level[l].inner_cg ? l + 1 : first;
+  for (int l = first; l < n; l++)
+    level[l].cycle = cycle =
+        cycle ? cycle
+              : first_path(places[level[l].place].cycle, NULL, facts_of(&level[l], n - l, params));
 }
 
 /* Whether kernels compute 1 / diagonal on this level. On a CPU, they do not read a varying alpha
@@ -102,7 +122,7 @@ static bool dumps(const mg_params_t *params, mg_field_t field) {
 /* True if double cells where nothing is smoothed, or in place, need MG_TMP: to swap the vectors of
  * CG, to dump a residual, or where the backend cannot compute its norm without storing it. */
 static bool needs_tmp(const mg_level_plan_t *level, const mg_params_t *params) {
-  return dumps(params, MG_FIELD_RESIDUAL) || params->krylov == MG_KRYLOV_CG ||
+  return dumps(params, MG_FIELD_RESIDUAL) || params->krylov != MG_KRYLOV_NONE ||
          !places[level->place].norms;
 }
 
@@ -125,7 +145,7 @@ static unsigned unused_vectors(const mg_level_plan_t *level, const mg_params_t *
 /* Vectors that only a level where a solve starts needs. */
 static unsigned vectors_of_start(const mg_params_t *params, int l) {
   const unsigned restricted = l > 0 ? 1u << MG_RESTRICTED_U : 0;
-  return restricted | (params->krylov == MG_KRYLOV_CG ? MG_VECTORS_OF_OUTER_CG : 0);
+  return restricted | (params->krylov != MG_KRYLOV_NONE ? MG_VECTORS_OF_OUTER_CG : 0);
 }
 
 /* True if a solve writes MG_U of the finest double cells once, in its last operation, which
@@ -189,6 +209,7 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
                              ? plan->radius
                              : level->ghost_layers;
   }
+  choose_inner_cg(plan->level, plan->n_levels, params);
   choose_coarse_paths(plan->level, plan->n_levels, params);
   if (is_mixed) set_outer_levels(plan, params, last_start + 1);
 }

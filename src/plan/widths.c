@@ -29,30 +29,8 @@ double mg_plan_position(const mg_level_plan_t *level, const mg_params_t *params,
   return has_origin ? from_low : params->origin[d] + from_low;
 }
 
-/* Directions whose betas differ by less are alike, and planes whose share differs from that of
- * their direction by less have that one: the means of rough betas vary that much. */
-static const double alike = 1.5, ordinary = 4.0;
-
-static void set_shares(const int64_t n[3], mg_plan_betas_t *betas) {
-  double least = INFINITY, greatest = 0.0;
-  for (int d = 0; d < 3; d++) {
-    double faces = 0.0, planes = 0.0;
-    for (int64_t m = 1; m < n[d]; m++) {
-      faces += betas->face[d][m];
-      planes += 0.5 * (betas->plane[d][m - 1] + betas->plane[d][m]);
-    }
-    betas->share[d] = 1.0;
-    if (n[d] == 1) continue;
-    betas->share[d] = faces / planes;
-    least = fmin(least, betas->share[d]);
-    greatest = fmax(greatest, betas->share[d]);
-  }
-  for (int d = 0; d < 3 && greatest < alike * least; d++)
-    betas->share[d] = 1.0;
-}
-
 mg_status_t mg_plan_betas_create(const mg_params_t *params, mg_plan_betas_t *betas) {
-  *betas = (mg_plan_betas_t){{NULL}, {NULL}, {1.0, 1.0, 1.0}};
+  *betas = (mg_plan_betas_t){{NULL}, {NULL}};
   if (!params->face_beta[0] || !mg_params_has_cells(params)) return MG_OK;
   const int64_t n[3] = {params->cells[0], params->cells[1], params->cells[2]};
   double *at;
@@ -62,7 +40,6 @@ mg_status_t mg_plan_betas_create(const mg_params_t *params, mg_plan_betas_t *bet
     betas->plane[d] = memcpy(at + n[d], params->plane_beta[d], (size_t)n[d] * sizeof *at);
     at += 2 * n[d];
   }
-  set_shares(n, betas);
   return MG_OK;
 }
 
@@ -75,12 +52,12 @@ typedef struct {
   const mg_plan_t *plan;
   const mg_params_t *params;
   int d;
-  double *face, *plane, share; /* mg_plan_betas_t */
+  double *face, *plane; /* mg_plan_betas_t */
 } axis_t;
 
 static axis_t axis_of(const mg_plan_t *plan, const mg_params_t *params,
                       const mg_plan_betas_t *betas, int d) {
-  return (axis_t){plan, params, d, betas->face[d], betas->plane[d], betas->share[d]};
+  return (axis_t){plan, params, d, betas->face[d], betas->plane[d]};
 }
 
 static int32_t cells_of(const axis_t *a) {
@@ -103,8 +80,7 @@ static double pair_width(const axis_t *a, int32_t m) {
                                              : a->plan->level[a->plan->n_levels - 1].h[a->d];
   if (!a->face) return width;
   const double share = 2.0 * a->face[2 * m + 1] / (a->plane[2 * m] + a->plane[2 * m + 1]);
-  const bool usual = share < ordinary * a->share && ordinary * share > a->share;
-  return width / sqrt(usual ? a->share : share);
+  return width / sqrt(share);
 }
 
 /* The least width of pairs first <= m < end; 0 if there are none. */
@@ -208,5 +184,5 @@ bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params, mg_plan_be
     const int32_t n = mg_layout_coarse_n(layout, d);
     fits = fits && (n == layout->n[d] || n >= params->coarsest);
   }
-  return narrowest > 0.0 && fits && mg_layout_n_cells(layout) > MG_FEWEST_CELLS;
+  return narrowest > 0.0 && fits && mg_layout_n_cells(layout) > mg_plan_fewest_cells(params);
 }

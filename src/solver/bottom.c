@@ -164,7 +164,7 @@ static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess,
 
 double mg_bottom_reduction(const mg_hierarchy_t *h) {
   const mg_level_plan_t *coarsest = &h->plan.level[h->plan.n_levels - 1];
-  if (!coarsest->layout.general || h->params.krylov != MG_KRYLOV_CG) return 1e-3;
+  if (!coarsest->layout.general || h->params.krylov == MG_KRYLOV_NONE) return 1e-3;
   return coarsest->value_bytes == 4 ? 1e-5 : 1e-10;
 }
 

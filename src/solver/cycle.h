@@ -49,7 +49,7 @@ MG_MUST_CHECK mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, mg_vecto
                                               int *diverged);
 
 static inline bool mg_uses_cg(const mg_hierarchy_t *h) {
-  return h->params.krylov == MG_KRYLOV_CG;
+  return h->params.krylov != MG_KRYLOV_NONE;
 }
 
 /** The kind of plain cycle number n of a solve, counted from 0. */

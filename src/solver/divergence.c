@@ -40,7 +40,7 @@ mg_status_t mg_divergence_report_growth(const mg_hierarchy_t *h, int top, double
   return mg_root_error(
       MG_ERR_DIVERGED,
       "the solution diverged on level %d (%s cells) in cycle %d: all last cycles raised "
-      "the residual, the last one by a factor of %.3g to %g; use --krylov=cg, more "
+      "the residual, the last one by a factor of %.3g to %g; use --method=auto, more "
       "--smooths or another --smoother",
       top, mg_grid(h->plan.level[top].layout.n).text, cycle, factor, history->norm[cycle - 1]);
 }

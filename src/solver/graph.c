@@ -20,7 +20,7 @@ static bool levels_can_enqueue(const mg_hierarchy_t *h, int top) {
 static bool can_capture(const mg_hierarchy_t *h, int top) {
   const mg_hierarchy_t *cycles = mg_hierarchy_of_cycles(h);
   const mg_level_t *last = &cycles->level[cycles->n_levels - 1];
-  if (!h->level[top].backend->graph) return false;
+  if (!h->level[top].backend->graph || h->params.krylov == MG_KRYLOV_KCYCLE) return false;
   if (!levels_can_enqueue(h, top) || !levels_can_enqueue(cycles, top)) return false;
   return cycles->coarse_cycle || !last->comm ||
          (last->plan->bottom != &mg_path_bottom && last->backend->fused.bottom);

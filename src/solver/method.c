@@ -38,11 +38,12 @@ static mg_status_t add_ranks(const int64_t *sum, double *total, int64_t n) {
 
 /* For each plane of cells the sums of betas normal to i, j, k. Not found if a beta on a closed
  * wall, which nothing else reads, is not finite. */
-static mg_status_t sum_planes(mg_hierarchy_t *h, double *total, bool *found) {
+static mg_status_t sum_planes(mg_hierarchy_t *h, double *total, bool *found, double *contrast) {
   mg_level_t *level = &h->level[0];
   const int32_t *n = level->plan->layout.n;
-  double largest[3] = {0.0, 0.0, 0.0};
+  double largest[3] = {0.0, 0.0, 0.0}, least[3] = {INFINITY, INFINITY, INFINITY};
   int64_t *sum;
+  *contrast = NAN;
   for (int d = 0; d < 3; d++)
     MG_TRY(mg_max_norm(level, MG_BETA_I + (mg_vector_t)d, MG_NO_VECTOR, &largest[d]));
   MG_TRY(mg_comm_max(mg_comm_world(), largest, 3));
@@ -51,10 +52,15 @@ static mg_status_t sum_planes(mg_hierarchy_t *h, double *total, bool *found) {
   MG_TRY(mg_comm_agree(mg_new(&sum, 3 * n_planes(n), "sums of planes")));
   const double scale = scale_of(n, fmax(largest[0], fmax(largest[1], largest[2])));
   mg_status_t status =
-      level->comm ? level->backend->sum_planes(&level->store.view, scale, sum) : MG_OK;
+      level->comm ? level->backend->sum_planes(&level->store.view, scale, sum, least) : MG_OK;
   status = mg_comm_agree(status);
   if (status == MG_OK) status = add_ranks(sum, total, 3 * n_planes(n));
+  if (status == MG_OK) status = mg_comm_min(mg_comm_world(), least, 3);
   free(sum);
+  *contrast = 1.0;
+  for (int d = 0; d < 3; d++)
+    if (isfinite(least[d])) /* there are faces */
+      *contrast = fmax(*contrast, least[d] > 0.0 ? largest[d] / least[d] : INFINITY);
   return status;
 }
 
@@ -123,24 +129,72 @@ static bool same_levels(const mg_plan_t *a, const mg_plan_t *b) {
 }
 
 /* Betas that differ by orders of magnitude from plane to plane may leave too many cells. */
-static bool reaches_few_cells(const mg_plan_t *plan) {
-  return mg_layout_n_cells(&plan->level[plan->n_levels - 1].layout) <= MG_FEWEST_CELLS;
+static bool reaches_few_cells(const mg_plan_t *plan, const mg_params_t *params) {
+  const mg_layout_t *coarsest = &plan->level[plan->n_levels - 1].layout;
+  return mg_layout_n_cells(coarsest) <= mg_plan_fewest_cells(params);
+}
+
+/* What solved random problems in the fewest cycles (docs/algorithm.md, "Method").
+ * @param[in] contrast  the largest beta by the least one, of the faces normal to one direction; NAN
+ *     if not known */
+static void choose(mg_params_t *params, double contrast) {
+  const double smooth = 10.0, rough = 1e3;
+  const mg_operator_traits_t *t = mg_traits_of(params->op);
+  const bool known = !isnan(contrast), varies = !known || contrast > smooth,
+             varies_much = !known || contrast > rough, injects = t->v == MG_INTERPOLATE_P0;
+  if (!params->chooses.smoother && !params->chooses.cycle && !params->chooses.krylov) return;
+  if (params->chooses.smoother) {
+    mg_params_set_smoother(params, varies ? MG_SMOOTHER_CHEBYSHEV4 : MG_SMOOTHER_CHEBYSHEV);
+    params->degree = varies_much ? 12 : varies || injects ? 6 : 4;
+  }
+  /* Of a beta of 1e-20 among others, an F-cycle's u has a residual of 1e17 max|f|. */
+  if (params->chooses.cycle) params->cycle = varies_much ? MG_CYCLE_V : MG_CYCLE_F;
+  if (params->chooses.krylov)
+    params->krylov = !varies ? MG_KRYLOV_NONE : t->any_grid ? MG_KRYLOV_KCYCLE : MG_KRYLOV_CG;
+  if (!known)
+    snprintf(params->reason, sizeof params->reason, "how much beta varies is not known");
+  else
+    snprintf(params->reason, sizeof params->reason, "beta varies by a factor of %.3g, %s %g",
+             contrast, varies ? "above" : "at most", varies_much ? rough : smooth);
+}
+
+void mg_method_begin(mg_params_t *params) {
+  choose(params, params->coefficients[0] || params->dry_run ? NAN : 1.0);
+}
+
+static bool same_method(const mg_params_t *a, const mg_params_t *b) {
+  return a->smoother == b->smoother && a->degree == b->degree && a->cycle == b->cycle &&
+         a->krylov == b->krylov;
+}
+
+static mg_status_t build(const mg_hierarchy_t *h, const mg_params_t *params, mg_plan_t *plan) {
+  char message[1024];
+  const mg_status_t status =
+      mg_plan_build(params, h->plan.level[0].layout.world_ranks, plan, message, sizeof message);
+  return status == MG_OK ? MG_OK : mg_root_error(status, "%s", message);
 }
 
 static mg_status_t follow_betas(mg_hierarchy_t *h, mg_plan_t *plan, double *sum, bool *replaced) {
-  char message[1024];
+  double contrast;
   bool found;
-  MG_TRY(sum_planes(h, sum, &found));
+  MG_TRY(sum_planes(h, sum, &found, &contrast));
   const bool usable = found && set_means(h, sum);
   if (!usable) memset(h->params.face_beta, 0, sizeof h->params.face_beta);
-  if (!usable) return MG_OK;
   mg_params_t params = h->params;
-  if (!mg_params_has_cells(&params)) make_general(h->plan.level[0].layout.n, &params);
-  const mg_status_t status =
-      mg_plan_build(&params, h->plan.level[0].layout.world_ranks, plan, message, sizeof message);
-  if (status != MG_OK) return mg_root_error(status, "%s", message);
-  if (same_levels(plan, &h->plan) || !reaches_few_cells(plan)) return MG_OK;
-  *replaced = params.follows_betas = true;
+  choose(&params, contrast);
+  const bool changes = !same_method(&params, &h->params);
+  memcpy(h->params.reason, params.reason, sizeof params.reason);
+  if (usable) {
+    mg_params_t general = params;
+    if (!mg_params_has_cells(&general)) make_general(h->plan.level[0].layout.n, &general);
+    MG_TRY(build(h, &general, plan));
+    *replaced = !same_levels(plan, &h->plan) && reaches_few_cells(plan, &general);
+    if (*replaced) params = general;
+    if (*replaced) params.follows_betas = true;
+  }
+  if (!*replaced && changes) MG_TRY(build(h, &params, plan));
+  if (!*replaced && !changes) return MG_OK;
+  *replaced = true;
   return mg_hierarchy_replan(h, &params, plan);
 }
 

@@ -4,9 +4,14 @@
 
 #include "level/level.h"
 
-/** Choose the pairs of cells on all levels by the betas of level 0, which have no factors yet, if
- *  the grid may have any size. If others are chosen than before, all levels are replaced
- *  (mg_hierarchy_replan), so that level 0 must be loaded again.
+/** With --method=auto, choose smoother, cycle and Krylov method before betas are known. Those of
+ *  --coefficients count as rough, and all in a dry run, whose plan needs the most memory then;
+ *  others are built in, or 1 until a library's caller sets them. */
+void mg_method_begin(mg_params_t *params);
+
+/** Choose the pairs of cells on all levels and, with --method=auto, the method by the betas of
+ * level 0, which have no factors yet, if the grid may have any size. If anything else is chosen
+ * than before, all levels are replaced (mg_hierarchy_replan), so that level 0 must be loaded again.
  *
  *  Collective over the world.
  *  @param[out] replaced  the levels are new

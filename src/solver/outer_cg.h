@@ -34,7 +34,8 @@ MG_MUST_CHECK mg_status_t mg_outer_cg_begin(mg_level_t *level, bool from_zero, m
  *  In the first step, p <- z. If p is unusable (p.Ap not positive, p.r zero, or a non-finite
  *  value), z itself is tried. If z is unusable too, u <- u + z, as in a plain V-cycle without CG.
  *  Hence a NaN ends up in r.
- *  @param[out] norm  max |r|, on the level's ranks; r is updated, not recomputed from u
+ *  @param[out] norm  max |r|, on the level's ranks; r is updated, not recomputed from u. NULL: not
+ *      needed
  *  @ref Notay, Flexible conjugate gradients, SIAM Journal on Scientific Computing 22 (2000) */
 MG_MUST_CHECK mg_status_t mg_outer_cg_step(mg_level_t *level, mg_outer_cg_t *cg, double *norm);
 

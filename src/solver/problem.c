@@ -229,7 +229,7 @@ static mg_status_t set_coefficients(mg_hierarchy_t *h) {
 static mg_status_t set_smoothers(mg_hierarchy_t *h, const mg_problem_source_t *source) {
   mg_hierarchy_t *cycles = h->low ? h->low : h;
   const bool again = source && source->sets_coefficients && cycles->has_smoothers;
-  if (again && cycles->params.smoother != MG_SMOOTHER_CHEBYSHEV) return MG_OK;
+  if (again && !mg_is_polynomial(cycles->params.smoother)) return MG_OK;
   MG_IF_COARSE(mg_graphs_free(h);)
   for (int l = 0; l < cycles->n_levels; l++)
     MG_TRY(mg_smoother_set(&cycles->level[l], &cycles->params, cycles->level[l].lambda_max, true));
@@ -271,7 +271,7 @@ static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *sour
   const bool rhs_follows = source && source->sets_coefficients;
   bool replaced = false;
   MG_TRY(load_fields(h, source));
-  if (source) MG_TRY(mg_method_choose(h, &replaced));
+  MG_IF_CHOICES(if (source) MG_TRY(mg_method_choose(h, &replaced)));
   if (replaced) MG_TRY(load_fields(h, source));
   MG_TRY(set_walls_first(h, source));
   for (int d = 0; d < 3; d++)

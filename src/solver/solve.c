@@ -8,6 +8,7 @@
 
 enum {
   MAX_STAGNANT = 5, /* residuals without progress at round-off */
+  TRIED = 16,       /* K-cycles, after which V-cycles precondition CG if they were slow */
   MAX_GROWN = 10    /* plain cycles that raise the residual one after the other */
 };
 
@@ -139,6 +140,18 @@ static mg_status_t plain_cycles(const solve_t *s) {
   return MG_OK;
 }
 
+static void set_inner_cg(mg_hierarchy_t *h, bool inner_cg) {
+  (h->low ? h->low : h)->inner_cg = inner_cg;
+}
+
+/* A K-cycle differs from step to step, so CG cannot remove a few slow components with it as it can
+ * with V-cycles. Slow K-cycles have not done half of the way, by the residual's exponent. */
+static bool is_kcycle_slow(const solve_t *s) {
+  const mg_history_t *history = s->history;
+  return mg_hierarchy_of_cycles(s->h)->inner_cg && history->n_cycles - history->n_before >= TRIED &&
+         history->rel[history->n_cycles - 1] > sqrt(s->h->params.rtol);
+}
+
 /* CG steps until its updated residual reaches the tolerance or max_cycles are done. The callback
  * has not been called for the last step. */
 static mg_status_t cg_steps(const solve_t *s, mg_outer_cg_t *cg) {
@@ -148,7 +161,7 @@ static mg_status_t cg_steps(const solve_t *s, mg_outer_cg_t *cg) {
     MG_TRY(mg_cycle_run(s->h, s->top, MG_KIND_PRECONDITION, NULL));
     MG_TRY(mg_outer_cg_step(level, cg, &norm));
     MG_TRY(record_norm(s, norm));
-    if (!is_unfinished(s)) return MG_OK;
+    if (!is_unfinished(s) || is_kcycle_slow(s)) return MG_OK;
     if (!has_callback(s)) continue;
     MG_TRY(mg_outer_cg_show(level));
     const mg_status_t status = call_back(s);
@@ -167,6 +180,7 @@ static mg_status_t cg_cycles(const solve_t *s) {
     const mg_status_t status = cg_steps(s, &cg);
     MG_TRY(mg_outer_cg_end(level));
     MG_TRY(status);
+    if (is_kcycle_slow(s)) set_inner_cg(s->h, false);
     MG_TRY(mg_set_mean(level, MG_U, s->h->params.mean));
     s->history->n_cycles--;
     double norm;
@@ -184,6 +198,7 @@ static mg_status_t run_cycles(mg_hierarchy_t *h, int top, double f_norm, const m
   const solve_t solve = {h, top, max_cycles, f_norm, watch, history, &course};
   history->n_before = history->n_cycles;
   history->stagnated = history->stopped = false;
+  set_inner_cg(h, h->params.krylov == MG_KRYLOV_KCYCLE);
   mg_status_t status = plain_cycles(&solve);
   if (status == MG_OK && mg_uses_cg(h)) status = cg_cycles(&solve);
   if (status != MG_ERR_DIVERGED) return status;

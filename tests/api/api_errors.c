@@ -284,7 +284,7 @@ static void test_parallel_region(void) {
  * change from cycle to cycle. */
 static void test_divergence(void) {
   static double beta[20 * 17 * 14], f[20 * 17 * 14];
-  hpgmg_options_t o = options_of("--operator=7pt --cycle=v --boundary=neumann");
+  hpgmg_options_t o = options_of("--method=options --operator=7pt --cycle=v --boundary=neumann");
   hpgmg_solver_t *s;
   hpgmg_info_t info;
   for (int c = 0; c < 20 * 17 * 14; c++) {

@@ -140,7 +140,7 @@ int main(int argc, char **argv) {
     if (strcmp(b->name, "cpu") && strcmp(b->name, "guard") && strcmp(b->name, "cuda")) continue;
     /* Without measurements, all levels are as planned. */
     test_same(textf("%s --agglomerate-below=0", b->options));
-    test_same(textf("%s --agglomerate-below=0 --precision=mixed "
+    test_same(textf("%s --agglomerate-below=0 --precision=mixed --smoother=gsrb "
                     "--boundary=periodic,neumann,dirichlet",
                     b->options));
     test_refusals(b->options);

@@ -52,7 +52,7 @@ static double *copy_of(const double *x, int64_t n) {
 }
 
 /* The betas of cells of this width are stored without rounding. */
-#define SPACING "--spacing=0.0625,0.0625,0.0625"
+#define SPACING "--method=options --spacing=0.0625,0.0625,0.0625"
 
 static const char *with_cells(const char *words) {
   return textf("--cells=%dx%dx%d " SPACING " %s", grid[0], grid[1], grid[2], words);
@@ -327,7 +327,7 @@ static void test_zero_rhs(const fixture_backend_t *b) {
 static void test_cell_beta(const fixture_backend_t *b, const char *words) {
   double *of_cells;
   reference_t r = rough(b, words, &of_cells);
-  hpgmg_options_t o = options_of(textf("%s %s --rtol=1e-9", b->options, words));
+  hpgmg_options_t o = options_of(textf("%s %s --rtol=1e-9 --method=options", b->options, words));
   hpgmg_solver_t *s[2];
   hpgmg_info_t info[2];
   part_t f = part_of(r.f, -1), u[2] = {part_of(NULL, -1), part_of(NULL, -1)};

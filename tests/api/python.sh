@@ -55,7 +55,7 @@ if have_feature HDF5 && have_feature jansson && "$PYTHON" -c 'import h5py' 2>/de
     # shellcheck disable=SC2086 # words
     ok 1 6 1 --verify-only --dump=problem.hdf --dump-fields=f,u,beta_i,beta_j,beta_k --dump-levels=0,1,2 \
       --json=report.json --device=cpu $words
-    "$PYTHON" "$abs_top_srcdir/tests/api/report.py" problem.hdf report.json "--device=cpu $words" >why 2>&1 ||
+    "$PYTHON" "$abs_top_srcdir/tests/api/report.py" problem.hdf report.json "--method=options --device=cpu $words" >why 2>&1 ||
       complain "report of $words: $(cat why)"
   done <<'END'
 

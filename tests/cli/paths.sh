@@ -32,26 +32,26 @@ cases='
 1 4 8 --steps-per-pass=1 : s s s s s B : s2t s2t s2t s2t s2t B : s s C C C C
 1 4 8 --steps-per-pass=2 : cidn cidn cidn cidn cidn B : fi2t fi2t ridn ridn ridn B : r r C C C C
 1 4 8 --krylov=cg --smoother=symgs --rtol=1e-6 : s s s s s B : s2t s2t s2t s2t s2t B : s s C C C C
-1 --cells=33x20x17 : c2 c2 c2 c2 c2 B : fidn fidn fidn fi2t s2t B : s s X X X X
-1 --cells=31x31x31 : c2 cidn cidn cidn B : fidn fidn ridn ridn B : s r r r X
-1 --cells=48x48x48 : cidn cidn cidn cidn c2 B : fidn fidn fidn ridn fi2t B : r r r X X X
-1 --cells=60x22x85 : c2 c2 c2 c2 cidn B : fidn fidn fidn fi2t ridn B : s s s X X X
-1 --cells=64x64x4 : cidn cidn c2 c2 c2 B : fidn s2t s2t s2t s2t B : r s X X X X
-1 --cells=128x8x8 --boundary=neumann : cidn cidn cidn c2 B : fidn fidn ridn s2t B : s r X X X
-1 --cells=40x24x16 --lengths=1,1,10 : c2 c2 c2 c2 c2 cidn B : fidn fidn fidn fidn fi2t ridn B : r r r X X X X
-1 --cells=25x1x2 : c2 c2 B : s2t s2t B : X X X
+1 --cells=33x20x17 --method=options : c2 c2 c2 c2 c2 B : fidn fidn fidn fi2t s2t B : s s X X X X
+1 --cells=31x31x31 --method=options : c2 cidn cidn cidn B : fidn fidn ridn ridn B : s r r r X
+1 --cells=48x48x48 --method=options : cidn cidn cidn cidn c2 B : fidn fidn fidn ridn fi2t B : r r r X X X
+1 --cells=60x22x85 --method=options : c2 c2 c2 c2 cidn B : fidn fidn fidn fi2t ridn B : s s s X X X
+1 --cells=64x64x4 --method=options : cidn cidn c2 c2 c2 B : fidn s2t s2t s2t s2t B : r s X X X X
+1 --cells=128x8x8 --method=options --boundary=neumann : cidn cidn cidn c2 B : fidn fidn ridn s2t B : s r X X X
+1 --cells=40x24x16 --method=options --lengths=1,1,10 : c2 c2 c2 c2 c2 cidn B : fidn fidn fidn fidn fi2t ridn B : r r r X X X X
+1 --cells=25x1x2 --method=options : c2 c2 B : s2t s2t B : X X X
 2 4 4 : s cidn cidn cidn cidn B : fdn fidn ridn ridn ridn B : s r C C C C
 2 4 32 : s s cidn cidn cidn cidn B : fidn fdn fidn ridn ridn ridn B : s s r C C C C
 2 4 32 --smoother=chebyshev : s s cidn cidn cidn cidn B : fdn fdn fdn ridn ridn ridn B : s s r C C C C
 2 4 32 --operator=fv4 : cdn s cdn cdn cdn B : f2t f2t f2t f2t f2t B : s s r V V V
 2 4 4 --boundary=periodic : s s s s B : fdn fdn s2t s2t B : s r C C C
 2 4 4 --precision=mixed : s cid cid cid cid B : fd fid rid rid rid B : s r C C C C
-2 --cells=48x40x32 : s cidn cidn c2 c2 B : fdn fidn fidn fidn s2t B : s r r X X X
-3 --cells=64x64x64 --operator=7pt : s s cidn cidn cidn B : fidn fdn fidn ridn ridn B : s s r r r X
+2 --cells=48x40x32 --method=options : s cidn cidn c2 c2 B : fdn fidn fidn fidn s2t B : s r r X X X
+3 --cells=64x64x64 --method=options --operator=7pt : s s cidn cidn cidn B : fidn fdn fidn ridn ridn B : s s r r r X
 1 5 64 : - : - : f r r r C C C C
 1 4 512 --operator=fv4 : - : - : f r r r V V V
-1 --cells=12x12x12 --boundary=neumann : - : - : r X X X
-1 --cells=30x30x30 --smoother=symgs : - : - : s s X X X
+1 --cells=12x12x12 --method=options --boundary=neumann : - : - : r X X X
+1 --cells=30x30x30 --method=options --smoother=symgs : - : - : s s X X X
 1 4 1 --coarsest=16 : - : - : b
 1 4 8 --bottom=smoother : - : - : r r C C C C
 '

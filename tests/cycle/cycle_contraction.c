@@ -191,7 +191,7 @@ static double two_grid_factor(const mg_params_t *params, int n) {
 
 /* The factor of an operator and a smoother: grids, boundaries and backends share it. */
 static double known_factor(const mg_params_t *params) {
-  enum { N_OPERATORS = 3, N_SMOOTHERS = 6 };
+  enum { N_OPERATORS = 3, N_SMOOTHERS = 7 };
   static double known[N_OPERATORS][N_SMOOTHERS];
   MUST((int)params->op < N_OPERATORS && (int)params->smoother < N_SMOOTHERS ? MG_OK
                                                                             : MG_ERR_INTERNAL);

@@ -57,6 +57,28 @@ converges() {
   shift
   ok 1 "$@" --rtol=1e-8 --max-cycles="$most" --verify-only
 }
+# The defaults solve random problems, whose betas jump by up to 1e6; how much beta varies decides smoother and cycles.
+checks=$((checks + 1))
+solo "$PYTHON" "$abs_top_srcdir/scripts/random_problems.py" --program="$HPGMG_FV" --count="${CASES:-45}" \
+  --seed="${SEED:-37}" >table.txt || complain "random problems: $(cat table.txt)"
+awk -F'|' 'END { exit !($5 + 0 <= 6) }' table.txt || complain "random problems take many cycles: $(cat table.txt)"
+# method SMOOTHER CYCLES REASON ARG...: what --method chooses, and why.
+method() {
+  ok 1 "${@:4}" --rtol=1e-8 --verify-only
+  for line in "smoother  $1" "cycle     $2" "method    $3"; do
+    if ! grep -q "^  $line" "$dir/out"; then complain "${*:4}: no '$line': $(cat "$dir/out")"; fi
+  done
+}
+solo "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" --cells=16 --jump=100 rough.hdf
+solo "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" --cells=16 rougher.hdf
+method 'chebyshev, degree 4' 'F, then V' 'auto: beta varies by a factor of 1, at most 10' --cells=8x9x10
+method 'chebyshev4, degree 6' 'F, then K-cycles' 'auto: .*, above 10' --coefficients=rough.hdf
+method 'chebyshev4, degree 12' 'K-cycles' 'auto: .*, above 1000' --coefficients=rougher.hdf
+method 'symgs, 2 smooths' 'K-cycles' 'auto: ' --coefficients=rough.hdf --smoother=symgs --cycle=v
+method 'jacobi, ' 'F, then CG' 'auto: ' --coefficients=rough.hdf --smoother=jacobi --krylov=cg
+ok 1 --coefficients=rough.hdf --method=options --krylov=cg --verify-only
+grep -q '^  smoother  gsrb' "$dir/out" || complain "--method=options: $(cat "$dir/out")"
+if grep -q '^  method' "$dir/out"; then complain '--method=options has a reason'; fi
 for boundary in periodic dirichlet; do
   for width in 1.4 1.7 1.9 3.9; do
     converges 12 --cells=32x32x32 --operator=7pt --boundary="$boundary" --lengths="1,1,$width"

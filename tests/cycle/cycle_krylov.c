@@ -250,6 +250,27 @@ static int cycles_of(mg_hierarchy_t *h, mg_krylov_method_t method) {
   return history.converged ? history.n_cycles : MG_MAX_CYCLES;
 }
 
+/* Every level adds slow components to CG; CG steps on coarse levels remove them there. */
+static void test_rough_kcycle(void) {
+  mg_backend_t backend = mg_backend_cpu;
+  int cycles[2];
+  backend.set_problem = set_rough_problem;
+  for (int k = 0; k < 2; k++) {
+    mg_hierarchy_t *h = fixture_create(
+        &fixture_backends[0], 6, 1,
+        textf("--operator=7pt --smoother=chebyshev4 --degree=12 --krylov=%s --rtol=1e-8 "
+              "--max-cycles=100",
+              k == 0 ? "cg" : "kcycle"));
+    h->level[0].backend = &backend;
+    MUST(mg_problem_set(h));
+    cycles[k] = cycles_of(h, h->params.krylov);
+    mg_hierarchy_free(h);
+  }
+  if (mg_comm_is_root())
+    printf("jumps of 1e4: %d cycles with CG, %d K-cycles\n", cycles[0], cycles[1]);
+  CHECK(4 * cycles[1] <= 3 * cycles[0]);
+}
+
 static void test_rough(const char *smoother) {
   const char *options =
       textf("--operator=7pt --smoother=%s --krylov=cg --rtol=1e-8 --max-cycles=300", smoother);
@@ -272,6 +293,7 @@ int main(int argc, char **argv) {
   fixture_guard = false;
   fixture_each("4x2", "--krylov=cg --rtol=1e-9 --cycle=f,v --smoother=gsrb,symgs,chebyshev",
                test_sizes);
+  fixture_each("4x2", "--krylov=kcycle --rtol=1e-9 --smoother=chebyshev4", test_sizes);
   fixture_each("4x2",
                "--krylov=cg --rtol=1e-9 --operator=7pt --boundary=dirichlet "
                "--smoother=symgs,chebyshev,jacobi,l1jacobi",
@@ -284,5 +306,6 @@ int main(int argc, char **argv) {
   test_rough("symgs");
   test_rough("chebyshev");
   test_rough("gsrb");
+  test_rough_kcycle();
   return FIXTURE_END();
 }

@@ -56,7 +56,7 @@ wrong_deck() {
 }
 wrong_deck ':2: unknown key .smother.; did you mean smoother\?' 'log2-box-dim = 4\nsmother = gsrb'
 wrong_deck ':1: expected .key = value.' smoother
-wrong_deck 'degree \(.*deck.ini:3\) requires --smoother=chebyshev$' 'log2-box-dim = 4\nboxes-per-rank = 1\ndegree = 2'
+wrong_deck 'degree \(.*deck.ini:3\) requires --smoother=chebyshev or chebyshev4$' 'log2-box-dim = 4\nboxes-per-rank = 1\ndegree = 2'
 for ranks in $some; do
   expect 2 'degree .*deck.ini:3.* requires' "$ranks" --input="$dir/deck.ini"
   expect 3 "cannot open deck .*no.ini.*No such file" "$ranks" --input="$dir/no.ini"

@@ -194,7 +194,7 @@ static void run(const char *backend) {
       "--smoother=gsrb --smooths=1,3",
       "--smoother=gsrb,jacobi --smooths=3 --steps-per-pass=2",
       "--smoother=ssor --omega=1.15",
-      "--smoother=chebyshev --degree=2,6",
+      "--smoother=chebyshev,chebyshev4 --degree=2,6",
       "--boundary=dirichlet --equation=poisson --smoother=gsrb,chebyshev walls=nndnnd",
       "--equation=poisson --smoother=gsrb,chebyshev boxes=5x2x3",
       "--boundary=dirichlet --equation=poisson --smoother=gsrb,chebyshev boxes=16x1x1",

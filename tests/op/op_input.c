@@ -139,22 +139,28 @@ static void check_faces(const problem_t *p, const mg_level_t *level, int q, int 
   CHECK(worst <= tolerance);
 }
 
-/* Sums of the betas of faces, those on walls left out. */
+/* Sums and least betas of faces, those on walls left out. */
 static void check_planes(const problem_t *p, const mg_level_t *level, bool periodic) {
   enum { SUMS = 3 * 3 * N };
   const double scale = 1024.0;
   int64_t got[SUMS] = {0};
-  double all[SUMS], want[SUMS] = {0.0};
-  MUST(level->comm ? level->backend->sum_planes(&level->store.view, scale, got) : MG_OK);
+  double all[SUMS], want[SUMS] = {0.0}, least[3] = {1e300, 1e300, 1e-300},
+                    want_least[3] = {1e300, 1e300, 1e-300};
+  MUST(level->comm ? level->backend->sum_planes(&level->store.view, scale, got, least) : MG_OK);
   for (int s = 0; s < SUMS; s++)
     all[s] = (double)got[s];
   MUST(mg_comm_sum(mg_comm_world(), all, SUMS));
+  MUST(mg_comm_min(mg_comm_world(), least, 3));
   const int end[3] = {N, N, N};
   EACH_CELL(c, end)
   for (int d = 0; d < 3; d++)
-    for (int a = 0; a < 3 && (periodic || c[d] > 0); a++)
-      want[3 * (N * a + c[a]) + d] += floor(scale * wanted(p, c, d, periodic));
+    for (int a = 0; a < 3 && (periodic || c[d] > 0); a++) {
+      const double beta = wanted(p, c, d, periodic);
+      want[3 * (N * a + c[a]) + d] += floor(scale * beta);
+      want_least[d] = fmin(want_least[d], beta);
+    }
   CHECK(memcmp(all, want, sizeof all) == 0);
+  CHECK(memcmp(least, want_least, sizeof least) == 0);
 }
 
 static void check_cells(const mg_level_t *level, int vec, const double *want, double tolerance) {

@@ -1,7 +1,7 @@
 /* op_smoother: every smoother performs the documented steps. Chebyshev steps multiply an
- * eigenvector's error by T_k((theta - lambda)/delta) / T_k(theta/delta). A smooth is
- * bit-identical to its steps executed one by one from stored residuals, from any guess or from
- * zero. A solution stays unchanged. */
+ * eigenvector's error by T_k((theta - lambda)/delta) / T_k(theta/delta), those of the fourth kind
+ * by W_k(1 - 2 lambda / lambda_max) / (2 k + 1). A smooth is bit-identical to its steps executed
+ * one by one from stored residuals, from any guess or from zero. A solution stays unchanged. */
 #include "formulas/smoother_steps.h"
 #include "level/ops.h"
 #include "level/smooth.h"
@@ -12,6 +12,12 @@
 static double chebyshev_t(int degree, double x) {
   if (fabs(x) <= 1.0) return cos(degree * acos(x));
   return (x < 0.0 && degree % 2 ? -1.0 : 1.0) * cosh(degree * acosh(fabs(x)));
+}
+
+/* W_k(cos a) = sin((k + 1/2) a) / sin(a/2) */
+static double chebyshev_w(int degree, double x) {
+  const double a = acos(x);
+  return x == 1.0 ? 2.0 * degree + 1.0 : sin((degree + 0.5) * a) / sin(0.5 * a);
 }
 
 /* x <- x + c1 (x - x_before) + c2 (0 - lambda x): effect of the steps on an eigenvector's error. */
@@ -25,10 +31,10 @@ static double amplify(const mg_step_t *step, int n, double lambda) {
   return x;
 }
 
-static void test_chebyshev(void) {
+static void test_chebyshev(mg_smoother_t kind) {
   static mg_params_t params;
   mg_params_defaults(&params);
-  params.smoother = MG_SMOOTHER_CHEBYSHEV;
+  params.smoother = kind;
   for (params.degree = 1; params.degree <= 10; params.degree++)
     for (params.smooths = 1; params.smooths <= 3; params.smooths++) {
       const double lambda_max = 1.0 + 0.1 * params.degree, theta = 0.5625 * lambda_max,
@@ -40,8 +46,11 @@ static void test_chebyshev(void) {
       CHECK_INT(n, params.degree * params.smooths);
       for (int i = 0; i <= 64; i++) {
         const double lambda = lambda_max * i / 64;
-        const double once = chebyshev_t(params.degree, (theta - lambda) / delta) /
-                            chebyshev_t(params.degree, theta / delta);
+        const double once = kind == MG_SMOOTHER_CHEBYSHEV
+                                ? chebyshev_t(params.degree, (theta - lambda) / delta) /
+                                      chebyshev_t(params.degree, theta / delta)
+                                : chebyshev_w(params.degree, 1.0 - 2.0 * lambda / lambda_max) /
+                                      (2.0 * params.degree + 1.0);
         worst = worst_of(worst, fabs(amplify(steps, n, lambda) - pow(once, params.smooths)));
       }
       /* All factors are at most 1; 8 operations per step, each error amplified by less than k. */
@@ -67,6 +76,7 @@ static int expected_step(const mg_params_t *params, int s, mg_step_t *step) {
     *step = (mg_step_t){.c2 = params->omega};
     return params->smooths;
   case MG_SMOOTHER_CHEBYSHEV:
+  case MG_SMOOTHER_CHEBYSHEV4:
     break; /* covered by test_chebyshev */
   }
   return params->degree * params->smooths;
@@ -153,7 +163,8 @@ static void test_finest(mg_hierarchy_t *h) {
 
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
-  test_chebyshev();
+  test_chebyshev(MG_SMOOTHER_CHEBYSHEV);
+  test_chebyshev(MG_SMOOTHER_CHEBYSHEV4);
   fixture_each("4x1", "--smoother=gsrb,chebyshev,jacobi,l1jacobi,symgs,ssor", test_levels);
   fixture_each("4x3", "--equation=helmholtz --smoother=gsrb,chebyshev", test_levels);
   fixture_each("3x1", "--smoother=gsrb,chebyshev boxes=3x2x5", test_levels);

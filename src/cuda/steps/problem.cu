@@ -202,20 +202,22 @@ mg_status_t mg_cuda_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_
 
 /** Each warp has 32 cells of a row, and walks up `planes` planes. A thread sums the faces normal to
  * d of its column, a warp those of its row. of_i, of_j and of_k: of the planes of cell (0, 0, 0).
- */
+ * least: the bits of the least beta, which is not negative. */
 static __global__ void __launch_bounds__(256)
     sum_planes(mg_patch_t p, int d, int planes, double scale, unsigned long long *of_i,
-               unsigned long long *of_j, unsigned long long *of_k) {
+               unsigned long long *of_j, unsigned long long *of_k, unsigned long long *least) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x),
             j = (int)(blockIdx.y * blockDim.y + threadIdx.y), first = (int)blockIdx.z * planes,
             end = min(first + planes, p.n[2]);
   const bool in_row = i < p.n[0] && j < p.n[1] && !(d == 0 && i == 0 && p.wall[0][0]) &&
                       !(d == 1 && j == 0 && p.wall[1][0]);
   unsigned long long column = 0;
+  double lowest = INFINITY;
   for (int k = first; k < end; k++) {
     const bool counts = in_row && !(d == 2 && k == 0 && p.wall[2][0]);
-    unsigned long long term =
-        counts ? (unsigned long long)(scale * (double)*mg_cell(&p, MG_BETA_I + d, i, j, k)) : 0;
+    const double beta = counts ? (double)*mg_cell(&p, MG_BETA_I + d, i, j, k) : INFINITY;
+    unsigned long long term = counts ? (unsigned long long)(scale * beta) : 0;
+    lowest = fmin(lowest, beta);
     column += term;
     for (int lane = 16; lane > 0; lane /= 2)
       term += __shfl_down_sync(0xffffffffu, term, lane);
@@ -225,9 +227,13 @@ static __global__ void __launch_bounds__(256)
   for (int lane = 16; lane > 0; lane /= 2)
     column += __shfl_down_sync(0xffffffffu, column, lane);
   if (threadIdx.x == 0 && column) atomicAdd(&of_j[3 * j], column);
+  for (int lane = 16; lane > 0; lane /= 2)
+    lowest = fmin(lowest, __shfl_down_sync(0xffffffffu, lowest, lane));
+  if (threadIdx.x == 0) atomicMin(least, (unsigned long long)__double_as_longlong(lowest));
 }
 
-static mg_status_t sum_all_planes(const mg_view_t *v, double scale, unsigned long long *sum) {
+static mg_status_t sum_all_planes(const mg_view_t *v, double scale, unsigned long long *sum,
+                                  unsigned long long *least) {
   const int planes = 32;
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
@@ -237,21 +243,24 @@ static mg_status_t sum_all_planes(const mg_view_t *v, double scale, unsigned lon
                               *const of_k = sum + 3 * ((size_t)v->n[0] + v->n[1] + p.lo[2]);
     for (int d = 0; d < 3; d++) {
       sum_planes<<<grid, block_shape, 0, mg_cuda.stream>>>(p, d, planes, scale, of_i + d, of_j + d,
-                                                           of_k + d);
+                                                           of_k + d, least + d);
       MG_CUDA_LAUNCHED("sum_planes");
     }
   }
   return MG_OK;
 }
 
-mg_status_t mg_cuda_sum_planes(const mg_view_t *v, double scale, int64_t *sum) {
-  const size_t bytes = 3 * ((size_t)v->n[0] + v->n[1] + v->n[2]) * sizeof *sum;
+mg_status_t mg_cuda_sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[3]) {
+  const size_t n = 3 * ((size_t)v->n[0] + v->n[1] + v->n[2]), bytes = n * sizeof *sum,
+               bytes_least = 3 * sizeof *least;
   unsigned long long *device;
-  MG_TRY(mg_cuda_alloc(bytes, MG_SPACE_LEVEL, (void **)&device));
+  MG_TRY(mg_cuda_alloc(bytes + bytes_least, MG_SPACE_LEVEL, (void **)&device));
   mg_status_t status = mg_cuda_upload(device, sum, bytes);
-  if (status == MG_OK) status = sum_all_planes(v, scale, device);
+  if (status == MG_OK) status = mg_cuda_upload(device + n, least, bytes_least);
+  if (status == MG_OK) status = sum_all_planes(v, scale, device, device + n);
   if (status == MG_OK) status = mg_cuda_download(sum, device, bytes);
+  if (status == MG_OK) status = mg_cuda_download(least, device + n, bytes_least);
   if (status == MG_OK) status = mg_cuda_finish();
-  mg_cuda_release(device, bytes, MG_SPACE_LEVEL);
+  mg_cuda_release(device, bytes + bytes_least, MG_SPACE_LEVEL);
   return status;
 }

@@ -20,11 +20,13 @@
 /* clang-format off */
 static void put_problem(mg_sink_t *s, const mg_report_t *r) {
   const mg_params_t *p = r->params;
-  const bool polynomial = p->smoother == MG_SMOOTHER_CHEBYSHEV;
+  const bool polynomial = mg_is_polynomial(p->smoother);
   const mg_boundary_text_t boundary = mg_boundary_text(p);
   TEXT("operator", mg_operator_name(p->op), "--operator", .csv = 1);
   TEXT("equation", mg_equation_name(p->equation), "--equation", .csv = 2);
   TEXT("boundary", boundary.text, "words of `--boundary`", .csv = 3, .pattern = "^" SIDE "(," SIDE "){0,5}$");
+  TEXT("method", mg_method_name(p->method), "--method", LATER);
+  TEXT("method_reason", p->reason, "why `--method=auto` chose smoother, cycle and krylov", LATER, OR_NULL);
   TEXT("smoother", mg_smoother_name(p->smoother), "--smoother", .csv = 4);
   INTEGER("smooths", p->smooths, "--smooths");
   INTEGER("degree", polynomial ? p->degree : -1, "--degree; `null` unless Chebyshev", OR_NULL);

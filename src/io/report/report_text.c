@@ -61,6 +61,7 @@ static const char *first_and_next_cycles(const mg_params_t *p) {
   const bool f = p->cycle == MG_CYCLE_F;
   if (p->rtol == 0.0) return f ? "F" : "V";
   if (p->krylov == MG_KRYLOV_NONE) return f ? "F, then V" : "V, then V";
+  if (p->krylov == MG_KRYLOV_KCYCLE) return f ? "F, then K-cycles" : "K-cycles";
   return f ? "F, then CG with a V-cycle as preconditioner" : "CG with a V-cycle as preconditioner";
 }
 
@@ -111,8 +112,9 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
   print_domain(out, p);
   mg_report_print_problem(out, p, r->input);
   print_range(out, r->params, r->input->beta);
+  if (p->reason[0]) fprintf(out, "  method    auto: %s\n", p->reason);
   fprintf(out, "  smoother  %s, ", mg_smoother_name(p->smoother));
-  if (p->smoother == MG_SMOOTHER_CHEBYSHEV)
+  if (mg_is_polynomial(p->smoother))
     fprintf(out, "degree %d, ", p->degree);
   else if (p->omega != 1.0)
     fprintf(out, "omega %.4g, ", p->omega);
