@@ -77,7 +77,7 @@ static void choose_path(mg_level_facts_t *facts, mg_level_plan_t *level) {
 }
 
 /* The levels of --krylov=kcycle with CG steps. Each doubles the visits of the next levels. All
- * visits of a level together cost at most half of a visit to the finest one, and there are few. */
+ * visits of a level together cost at most a visit to the finest one, and there are few. */
 static void choose_inner_cg(mg_level_plan_t *level, int n, const mg_params_t *params) {
   enum { MOST_VISITS = 4 };
   const double finest = (double)mg_layout_n_cells(&level[0].layout);

@@ -159,7 +159,8 @@ static void choose(mg_params_t *params, double contrast) {
 }
 
 void mg_method_begin(mg_params_t *params) {
-  choose(params, params->coefficients[0] || params->dry_run ? NAN : 1.0);
+  const bool planned = params->has_arrays && params->dry_run;
+  choose(params, params->coefficients[0] || planned ? NAN : 1.0);
 }
 
 static bool same_method(const mg_params_t *a, const mg_params_t *b) {

@@ -5,8 +5,8 @@
 #include "level/level.h"
 
 /** With --method=auto, choose smoother, cycle and Krylov method before betas are known. Those of
- *  --coefficients count as rough, and all in a dry run, whose plan needs the most memory then;
- *  others are built in, or 1 until a library's caller sets them. */
+ *  --coefficients count as rough, and in a dry run of the library all, since the plan needs the
+ * most memory then. Others are built in, or 1 until a library's caller sets them. */
 void mg_method_begin(mg_params_t *params);
 
 /** Choose the pairs of cells on all levels and, with --method=auto, the method by the betas of
