@@ -142,10 +142,14 @@ static void choose(mg_params_t *params, double contrast) {
   const mg_operator_traits_t *t = mg_traits_of(params->op);
   const bool known = !isnan(contrast), varies = !known || contrast > smooth,
              varies_much = !known || contrast > rough, injects = t->v == MG_INTERPOLATE_P0;
+  bool odd = false;
+  for (int d = 0; d < 3; d++)
+    odd = odd || (params->cells[d] > 1 && params->cells[d] % 2 == 1);
   if (!params->chooses.smoother && !params->chooses.cycle && !params->chooses.krylov) return;
   if (params->chooses.smoother) {
-    mg_params_set_smoother(params, varies ? MG_SMOOTHER_CHEBYSHEV4 : MG_SMOOTHER_CHEBYSHEV);
-    params->degree = varies_much ? 12 : varies || injects ? 6 : 4;
+    mg_params_set_smoother(params, varies || (odd && !injects) ? MG_SMOOTHER_CHEBYSHEV4
+                                                               : MG_SMOOTHER_CHEBYSHEV);
+    params->degree = varies_much ? 12 : varies || odd || injects ? 6 : 4;
   }
   /* Of a beta of 1e-20 among others, an F-cycle's u has a residual of 1e17 max|f|. */
   if (params->chooses.cycle) params->cycle = varies_much ? MG_CYCLE_V : MG_CYCLE_F;
@@ -154,13 +158,15 @@ static void choose(mg_params_t *params, double contrast) {
   if (!known)
     snprintf(params->reason, sizeof params->reason, "how much beta varies is not known");
   else
-    snprintf(params->reason, sizeof params->reason, "beta varies by a factor of %.3g, %s %g",
-             contrast, varies ? "above" : "at most", varies_much ? rough : smooth);
+    snprintf(params->reason, sizeof params->reason, "beta varies by a factor of %.3g, %s %g%s",
+             contrast, varies ? "above" : "at most", varies_much ? rough : smooth,
+             odd && !varies ? "; an odd number of cells" : "");
 }
 
 void mg_method_begin(mg_params_t *params) {
   const bool planned = params->has_arrays && params->dry_run;
-  choose(params, params->coefficients[0] || planned ? NAN : 1.0);
+  const double built_in = 1.25 / 0.75; /* formulas/coefficients.h */
+  choose(params, params->coefficients[0] || planned ? NAN : params->has_arrays ? 1.0 : built_in);
 }
 
 static bool same_method(const mg_params_t *a, const mg_params_t *b) {
