@@ -36,14 +36,35 @@ static mg_status_t add_ranks(const int64_t *sum, double *total, int64_t n) {
   return status;
 }
 
+/* The largest beta by the least one: of the faces normal to one direction, the largest of the
+ * three, and of all faces. NAN: not known. */
+typedef struct {
+  double one, all;
+} range_t;
+
+static double ratio(double largest, double least) {
+  return least > 0.0 ? largest / least : INFINITY;
+}
+
+static range_t range_of(const double largest[3], const double least[3]) {
+  double one = 1.0, most = 0.0, fewest = INFINITY;
+  for (int d = 0; d < 3; d++) {
+    if (!isfinite(least[d])) continue; /* no faces */
+    one = fmax(one, ratio(largest[d], least[d]));
+    most = fmax(most, largest[d]);
+    fewest = fmin(fewest, least[d]);
+  }
+  return (range_t){one, isfinite(fewest) ? ratio(most, fewest) : 1.0};
+}
+
 /* For each plane of cells the sums of betas normal to i, j, k. Not found if a beta on a closed
  * wall, which nothing else reads, is not finite. */
-static mg_status_t sum_planes(mg_hierarchy_t *h, double *total, bool *found, double *contrast) {
+static mg_status_t sum_planes(mg_hierarchy_t *h, double *total, bool *found, range_t *range) {
   mg_level_t *level = &h->level[0];
   const int32_t *n = level->plan->layout.n;
   double largest[3] = {0.0, 0.0, 0.0}, least[3] = {INFINITY, INFINITY, INFINITY};
   int64_t *sum;
-  *contrast = NAN;
+  *range = (range_t){NAN, NAN};
   for (int d = 0; d < 3; d++)
     MG_TRY(mg_max_norm(level, MG_BETA_I + (mg_vector_t)d, MG_NO_VECTOR, &largest[d]));
   MG_TRY(mg_comm_max(mg_comm_world(), largest, 3));
@@ -57,10 +78,7 @@ static mg_status_t sum_planes(mg_hierarchy_t *h, double *total, bool *found, dou
   if (status == MG_OK) status = add_ranks(sum, total, 3 * n_planes(n));
   if (status == MG_OK) status = mg_comm_min(mg_comm_world(), least, 3);
   free(sum);
-  *contrast = 1.0;
-  for (int d = 0; d < 3; d++)
-    if (isfinite(least[d])) /* there are faces */
-      *contrast = fmax(*contrast, least[d] > 0.0 ? largest[d] / least[d] : INFINITY);
+  *range = range_of(largest, least);
   return status;
 }
 
@@ -134,39 +152,76 @@ static bool reaches_few_cells(const mg_plan_t *plan, const mg_params_t *params) 
   return mg_layout_n_cells(coarsest) <= mg_plan_fewest_cells(params);
 }
 
-/* What solved random problems in the fewest cycles (docs/algorithm.md, "Method").
- * @param[in] contrast  the largest beta by the least one, of the faces normal to one direction; NAN
- *     if not known */
-static void choose(mg_params_t *params, double contrast) {
-  const double smooth = 10.0, rough = 1e3;
-  const mg_operator_traits_t *t = mg_traits_of(params->op);
-  const bool known = !isnan(contrast), varies = !known || contrast > smooth,
-             varies_much = !known || contrast > rough, injects = t->v == MG_INTERPOLATE_P0;
-  bool odd = false;
-  for (int d = 0; d < 3; d++)
-    odd = odd || (params->cells[d] > 1 && params->cells[d] % 2 == 1);
-  if (!params->chooses.smoother && !params->chooses.cycle && !params->chooses.krylov) return;
-  if (params->chooses.smoother) {
-    mg_params_set_smoother(params, varies || (odd && !injects) ? MG_SMOOTHER_CHEBYSHEV4
-                                                               : MG_SMOOTHER_CHEBYSHEV);
-    params->degree = varies_much ? 12 : varies || odd || injects ? 6 : 4;
+/* Cells of about the same width, whose numbers halve four times: GSRB of fv2 needs no more cycles
+ * than Chebyshev's polynomials, which cost more. */
+static bool is_regular(const mg_params_t *p) {
+  double narrow = INFINITY, wide = 0.0;
+  bool halves = !mg_params_is_stretched(p);
+  if (!mg_params_has_cells(p)) return true; /* a cube of boxes */
+  for (int d = 0; d < 3; d++) {
+    const int32_t n = p->cells[d];
+    if (n == 1) continue;
+    narrow = fmin(narrow, p->length[d] / n);
+    wide = fmax(wide, p->length[d] / n);
+    halves = halves && n % 16 == 0;
   }
+  return halves && wide < sqrt(2.0) * narrow;
+}
+
+/* Whether the last cell of an axis is alone on the two finest levels, as of 2^k + 1 cells. */
+static bool leaves_cells(const mg_params_t *p) {
+  bool leaves = false;
+  for (int d = 0; d < 3; d++)
+    leaves = leaves || (p->cells[d] > 1 && p->cells[d] % 4 == 1);
+  return leaves;
+}
+
+typedef struct {
+  mg_smoother_t smoother;
+  int degree; /* 0: the default */
+  const char *why;
+} smoothing_t;
+
+/* For betas that vary little. An interpolation of higher order leaves rougher errors to GSRB. */
+static smoothing_t smoothing_of_smooth(const mg_params_t *p, double range) {
+  if (mg_traits_of(p->op)->v == MG_INTERPOLATE_P0)
+    return (smoothing_t){MG_SMOOTHER_CHEBYSHEV, 6, ""};
+  if (leaves_cells(p)) return (smoothing_t){MG_SMOOTHER_CHEBYSHEV4, 6, "; 4n + 1 cells on an axis"};
+  if (range < 2.0 && is_regular(p)) return (smoothing_t){MG_SMOOTHER_GSRB, 0, "; a regular grid"};
+  return (smoothing_t){MG_SMOOTHER_CHEBYSHEV, 4, ""};
+}
+
+/* What solved random problems in the fewest cycles (docs/algorithm.md, "Method").
+ */
+static void choose(mg_params_t *params, const range_t *range) {
+  const double smooth = 10.0, rough = 1e3, contrast = range->one;
+  const bool known = !isnan(contrast), varies = !known || contrast > smooth,
+             varies_much = !known || contrast > rough;
+  const smoothing_t s = varies ? (smoothing_t){MG_SMOOTHER_CHEBYSHEV4, varies_much ? 12 : 6, ""}
+                               : smoothing_of_smooth(params, range->all);
+  if (!params->chooses.smoother && !params->chooses.cycle && !params->chooses.krylov) return;
+  if (params->chooses.smoother) mg_params_set_smoother(params, s.smoother);
+  if (params->chooses.smoother && s.degree > 0) params->degree = s.degree;
   /* Of a beta of 1e-20 among others, an F-cycle's u has a residual of 1e17 max|f|. */
   if (params->chooses.cycle) params->cycle = varies_much ? MG_CYCLE_V : MG_CYCLE_F;
   if (params->chooses.krylov)
-    params->krylov = !varies ? MG_KRYLOV_NONE : t->any_grid ? MG_KRYLOV_KCYCLE : MG_KRYLOV_CG;
+    params->krylov = !varies                              ? MG_KRYLOV_NONE
+                     : mg_traits_of(params->op)->any_grid ? MG_KRYLOV_KCYCLE
+                                                          : MG_KRYLOV_CG;
   if (!known)
     snprintf(params->reason, sizeof params->reason, "how much beta varies is not known");
   else
     snprintf(params->reason, sizeof params->reason, "beta varies by a factor of %.3g, %s %g%s",
-             contrast, varies ? "above" : "at most", varies_much ? rough : smooth,
-             odd && !varies ? "; an odd number of cells" : "");
+             contrast, varies ? "above" : "at most", varies_much ? rough : smooth, s.why);
 }
 
 void mg_method_begin(mg_params_t *params) {
   const bool planned = params->has_arrays && params->dry_run;
   const double built_in = 1.25 / 0.75; /* formulas/coefficients.h */
-  choose(params, params->coefficients[0] || planned ? NAN : params->has_arrays ? 1.0 : built_in);
+  const double range = params->coefficients[0] || planned ? NAN
+                       : params->has_arrays               ? 1.0
+                                                          : built_in;
+  choose(params, &(range_t){range, range});
 }
 
 static bool same_method(const mg_params_t *a, const mg_params_t *b) {
@@ -182,13 +237,13 @@ static mg_status_t build(const mg_hierarchy_t *h, const mg_params_t *params, mg_
 }
 
 static mg_status_t follow_betas(mg_hierarchy_t *h, mg_plan_t *plan, double *sum, bool *replaced) {
-  double contrast;
+  range_t range;
   bool found;
-  MG_TRY(sum_planes(h, sum, &found, &contrast));
+  MG_TRY(sum_planes(h, sum, &found, &range));
   const bool usable = found && set_means(h, sum);
   if (!usable) memset(h->params.face_beta, 0, sizeof h->params.face_beta);
   mg_params_t params = h->params;
-  choose(&params, contrast);
+  choose(&params, &range);
   const bool changes = !same_method(&params, &h->params);
   memcpy(h->params.reason, params.reason, sizeof params.reason);
   if (usable) {
