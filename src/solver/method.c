@@ -57,8 +57,8 @@ static range_t range_of(const double largest[3], const double least[3]) {
   return (range_t){one, isfinite(fewest) ? ratio(most, fewest) : 1.0};
 }
 
-/* For each plane of cells the sums of betas normal to i, j, k. Not found if a beta on a closed
- * wall, which nothing else reads, is not finite. */
+/* For each plane of cells the sums of betas normal to i, j, k, and the range of betas. Not found if
+ * a beta on a closed wall, which nothing else reads, is not finite. */
 static mg_status_t sum_planes(mg_hierarchy_t *h, double *total, bool *found, range_t *range) {
   mg_level_t *level = &h->level[0];
   const int32_t *n = level->plan->layout.n;
@@ -191,8 +191,7 @@ static smoothing_t smoothing_of_smooth(const mg_params_t *p, double range) {
   return (smoothing_t){MG_SMOOTHER_CHEBYSHEV, 4, ""};
 }
 
-/* What solved random problems in the fewest cycles (docs/algorithm.md, "Method").
- */
+/* What solved random problems in the fewest cycles (docs/algorithm.md, "Method"). */
 static void choose(mg_params_t *params, const range_t *range) {
   const double smooth = 10.0, rough = 1e3, contrast = range->one;
   const bool known = !isnan(contrast), varies = !known || contrast > smooth,
@@ -250,9 +249,11 @@ static mg_status_t follow_betas(mg_hierarchy_t *h, mg_plan_t *plan, double *sum,
     mg_params_t general = params;
     if (!mg_params_has_cells(&general)) make_general(h->plan.level[0].layout.n, &general);
     MG_TRY(build(h, &general, plan));
-    *replaced = !same_levels(plan, &h->plan) && reaches_few_cells(plan, &general);
+    const bool coarsens = reaches_few_cells(plan, &general);
+    *replaced = coarsens && !same_levels(plan, &h->plan);
     if (*replaced) params = general;
     if (*replaced) params.follows_betas = true;
+    if (!coarsens) memset(params.face_beta, 0, sizeof params.face_beta);
   }
   if (!*replaced && changes) MG_TRY(build(h, &params, plan));
   if (!*replaced && !changes) return MG_OK;
