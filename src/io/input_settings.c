@@ -87,8 +87,8 @@ static mg_status_t add_size(mg_settings_t *list, const mg_input_source_t *source
                                box > MG_MAX_BOX_DIM ? MG_MAX_BOX_DIM : box);
 }
 
-/* Of 7pt, CG converges for jumping coefficients: it is symmetric, with P0 and without the quadratic
- * wall formula. */
+/* 7pt is symmetric, with P0 and without the quadratic wall formula, so CG converges for jumping
+ * coefficients. A build without --method=auto takes CG for all of them. */
 static void add_defaults(mg_settings_t *list, const mg_input_t *input) {
   if (input->place[MG_INPUT_ALPHA].path[0]) mg_settings_add(list, "equation", "helmholtz", true);
   mg_settings_add(list, "operator", "7pt", false);

@@ -77,9 +77,9 @@ OPTION(RHS,
           "--min-time=0.")
 OPTION(METHOD,
   .name = "method", NEEDS(CHOICES, "auto"), IN(SOLVER), ONE_OF(method, method_words), .value = "options",
-  .note = "options; with --cells, --coefficients or --rhs auto",
-  .help = "auto: the grid, the sides and how much beta varies decide --smoother, --cycle and --krylov, "
-          "unless they are given (docs/own-problem.md); options: their defaults apply.")
+  .note = "auto with --cells, --coefficients or --rhs, otherwise options",
+  .help = "auto: the grid and how much beta varies decide --smoother, --cycle and --krylov, unless they "
+          "are given (docs/own-problem.md); options: their defaults apply.")
 OPTION(SMOOTHER,
   .name = "smoother", IN(SOLVER), ONE_OF(smoother, smoother_words), .value = "gsrb",
   .in_dump = true,

@@ -16,7 +16,7 @@ void mg_method_begin(mg_params_t *params);
  *  Collective over the world.
  *  @param[out] replaced  the levels are new
  *  @return as mg_hierarchy_replan
- *  @ref docs/algorithm.md, "Grids of any size" */
+ *  @ref docs/algorithm.md, "Grids of any size" and "Method" */
 MG_MUST_CHECK mg_status_t mg_method_choose(mg_hierarchy_t *h, bool *replaced);
 
 #endif
