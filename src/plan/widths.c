@@ -161,28 +161,42 @@ static void coarsen_betas(const axis_t *a, const mg_singles_t *single) {
   }
 }
 
+/* The widest pair along d, given the narrowest pairs of the axes: that with half of the coupling
+ * of the strongest one along the others. Along a stretched axis only a few planes are that strong,
+ * so a quarter will do, unless betas vary much. Very uneven grids would need more levels than there
+ * may be. */
+static double widest_beside(const mg_params_t *params, int l, int d, const double narrowest[3]) {
+  double widest = INFINITY;
+  for (int e = 0; e < 3; e++) {
+    const bool quarter =
+        l >= MG_MAX_LEVELS / 3 || (params->face[e] && params->krylov != MG_KRYLOV_KCYCLE);
+    if (e != d) widest = fmin(widest, (quarter ? 2.0 : sqrt(2.0)) * narrowest[e]);
+  }
+  return widest;
+}
+
+/* Pairs are at most this much wider than the narrowest one of their own axis. If all cells of an
+ * axis became pairs, a width that grows by a third from cell to cell would grow by 9 on the third
+ * level. */
+static const double most_along_axis = 8.0;
+
 bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params, mg_plan_betas_t *betas) {
   const int l = plan->n_levels - 1;
   mg_layout_t *layout = &plan->level[l].layout;
-  /* Very uneven grids would need more levels than there may be. */
-  const double ratio = l < MG_MAX_LEVELS / 3 ? sqrt(2.0) : 2.0;
-  double narrowest = 0.0;
-  bool fits = true;
-  int axes = 0; /* with more than one cell */
+  double narrowest[3];
+  bool fits = true, coarsens = false;
   for (int d = 0; d < 3; d++) {
     const axis_t axis = axis_of(plan, params, betas, d);
-    const double width = narrowest_pair(&axis, 0, layout->n[d] / 2);
-    if (width > 0.0 && (narrowest == 0.0 || width < narrowest)) narrowest = width;
-    axes += layout->n[d] > 1;
+    narrowest[d] = layout->n[d] > 1 ? narrowest_pair(&axis, 0, layout->n[d] / 2) : INFINITY;
   }
-  /* Along the last axis, no other coupling is stronger. */
-  const double limit = axes > 1 ? ratio * narrowest : INFINITY;
   for (int d = 0; d < 3; d++) {
     const axis_t axis = axis_of(plan, params, betas, d);
-    layout->single[d] = wide_cells(&axis, limit);
+    const double limit = widest_beside(params, l, d, narrowest);
+    layout->single[d] = wide_cells(&axis, fmin(limit, most_along_axis * narrowest[d]));
     coarsen_betas(&axis, &layout->single[d]);
     const int32_t n = mg_layout_coarse_n(layout, d);
     fits = fits && (n == layout->n[d] || n >= params->coarsest);
+    coarsens = coarsens || n < layout->n[d];
   }
-  return narrowest > 0.0 && fits && mg_layout_n_cells(layout) > mg_plan_fewest_cells(params);
+  return coarsens && fits && mg_layout_n_cells(layout) > mg_plan_fewest_cells(params);
 }

@@ -196,7 +196,7 @@ static void choose(mg_params_t *params, const range_t *range) {
   const double smooth = 10.0, rough = 1e3, contrast = range->one;
   const bool known = !isnan(contrast), varies = !known || contrast > smooth,
              varies_much = !known || contrast > rough;
-  const smoothing_t s = varies ? (smoothing_t){MG_SMOOTHER_CHEBYSHEV4, varies_much ? 12 : 6, ""}
+  const smoothing_t s = varies ? (smoothing_t){MG_SMOOTHER_CHEBYSHEV4, varies_much ? 16 : 6, ""}
                                : smoothing_of_smooth(params, range->all);
   if (!params->chooses.smoother && !params->chooses.cycle && !params->chooses.krylov) return;
   if (params->chooses.smoother) mg_params_set_smoother(params, s.smoother);

@@ -192,35 +192,52 @@ static double *random_faces(int32_t n, int turns) {
   return face;
 }
 
-/* Every level merges some of its narrowest pairs and nothing that is sqrt(2) times as wide, or
- * twice on the later levels; all pairs of the last axis. Any grid goes down to 8 cells. */
+/* Widths of the pairs of an axis that merge, and of all of them. */
+typedef struct {
+  double narrowest, merged, widest; /* narrowest of all; narrowest and widest that merge */
+} pairs_t;
+
+static pairs_t pairs_of(const mg_params_t *p, const mg_plan_t *plan, int l, int d) {
+  const mg_layout_t *fine = &plan->level[l].layout;
+  pairs_t pairs = {INFINITY, INFINITY, 0.0};
+  double length = 0.0;
+  for (int32_t c = 0; c < fine->n[d]; c++)
+    length += mg_plan_width(plan->level, p, l, d, c);
+  CHECK(fabs(length - p->length[d]) <= 1e-12 * length);
+  for (int32_t m = 0; m < fine->n[d] / 2; m++) {
+    const double width = p->face[d] ? 0.5 * (mg_plan_width(plan->level, p, l, d, 2 * m) +
+                                             mg_plan_width(plan->level, p, l, d, 2 * m + 1))
+                                    : plan->level[l].h[d];
+    const bool single = mg_is_single(&fine->single[d], 2 * m);
+    CHECK_INT(mg_is_single(&fine->single[d], 2 * m + 1), single);
+    pairs.narrowest = fmin(pairs.narrowest, width);
+    if (single) continue;
+    pairs.merged = fmin(pairs.merged, width);
+    pairs.widest = fmax(pairs.widest, width);
+  }
+  return pairs;
+}
+
+/* Every level merges some of its narrowest pairs, and nothing that is sqrt(2) times as wide as the
+ * narrowest pair of another axis, twice if that is stretched or on the later levels, or 8 times as
+ * wide as that of its own axis. Any grid goes down to 8 cells. */
 static void check_stretched(const mg_params_t *p, const mg_plan_t *plan) {
   for (int l = 0; l + 1 < plan->n_levels; l++) {
-    const mg_layout_t *fine = &plan->level[l].layout;
-    double narrowest = INFINITY, merged = INFINITY, widest = 0.0;
-    int axes = 0;
+    pairs_t axis[3];
+    double narrowest = INFINITY, merged = INFINITY;
     for (int d = 0; d < 3; d++) {
-      double length = 0.0;
-      axes += fine->n[d] > 1;
-      for (int32_t c = 0; c < fine->n[d]; c++)
-        length += mg_plan_width(plan->level, p, l, d, c);
-      CHECK(fabs(length - p->length[d]) <= 1e-12 * length);
-      for (int32_t m = 0; m < fine->n[d] / 2; m++) {
-        const double width = p->face[d] ? 0.5 * (mg_plan_width(plan->level, p, l, d, 2 * m) +
-                                                 mg_plan_width(plan->level, p, l, d, 2 * m + 1))
-                                        : plan->level[l].h[d];
-        const bool single = mg_is_single(&fine->single[d], 2 * m);
-        CHECK_INT(mg_is_single(&fine->single[d], 2 * m + 1), single);
-        narrowest = fmin(narrowest, width);
-        if (single) continue;
-        merged = fmin(merged, width);
-        widest = fmax(widest, width);
-      }
+      axis[d] = pairs_of(p, plan, l, d);
+      narrowest = fmin(narrowest, axis[d].narrowest);
+      merged = fmin(merged, axis[d].merged);
     }
     CHECK(merged == narrowest);
-    if (axes > 1) CHECK(widest < (l < MG_MAX_LEVELS / 3 ? sqrt(2.0) : 2.0) * narrowest);
-    if (axes == 1)
-      CHECK_INT(mg_layout_n_cells(&plan->level[l + 1].layout), (mg_layout_n_cells(fine) + 1) / 2);
+    for (int d = 0; d < 3; d++) {
+      for (int e = 0; e < 3; e++) {
+        const bool twice = p->face[e] || l >= MG_MAX_LEVELS / 3;
+        if (e != d) CHECK(axis[d].widest < (twice ? 2.0 : sqrt(2.0)) * axis[e].narrowest);
+      }
+      CHECK(axis[d].widest == 0.0 || axis[d].widest < 8.0 * axis[d].narrowest);
+    }
     check_parts(&plan->level[l + 1].layout);
   }
   CHECK(mg_layout_n_cells(&plan->level[plan->n_levels - 1].layout) <= 8);
@@ -249,6 +266,39 @@ static void test_stretched(void) {
     for (int d = 0; d < 3; d++)
       free(face[d]);
   }
+}
+
+/* Cells of all levels by those of the finest one, where axes d with strength[d] > 0 are stretched
+ * as by --stretch. */
+static double cells_of_levels(int32_t n, const double strength[3]) {
+  static mg_plan_t plan;
+  char message[1024];
+  double cells = 0.0, *face[3] = {NULL, NULL, NULL};
+  mg_params_t p = params_of((int32_t[3]){n, n, n}, (double[3]){1.0, 1.0, 1.0});
+  for (int d = 0; d < 3; d++) {
+    if (strength[d] == 0.0) continue;
+    p.face[d] = face[d] = calloc((size_t)n + 1, sizeof *face[d]);
+    if (!face[d]) abort();
+    for (int32_t i = 0; i <= n; i++)
+      face[d][i] = 0.5 * (1.0 + tanh(strength[d] * (2.0 * i / n - 1.0)) / tanh(strength[d]));
+  }
+  CHECK_INT(mg_plan_build(&p, 1, &plan, message, (int)sizeof message), MG_OK);
+  for (int l = 0; l < plan.n_levels; l++)
+    cells += (double)mg_layout_n_cells(&plan.level[l].layout);
+  for (int d = 0; d < 3; d++)
+    free(face[d]);
+  return cells / ((double)n * n * n);
+}
+
+/* A level of a stretched grid halves all cells that are finer than those of the other axes, not the
+ * finest of them alone: no long row of levels of nearly the full size. */
+static void test_work(void) {
+  CHECK(cells_of_levels(64, (double[3]){0.0, 0.0, 0.0}) < 1.15);
+  CHECK(cells_of_levels(384, (double[3]){0.0, 0.0, 2.0}) < 2.5);
+  CHECK(cells_of_levels(384, (double[3]){2.0, 0.0, 0.0}) < 2.5);
+  CHECK(cells_of_levels(128, (double[3]){0.0, 0.0, 3.0}) < 3.2);
+  CHECK(cells_of_levels(128, (double[3]){2.0, 0.0, 2.0}) < 2.7);
+  CHECK(cells_of_levels(128, (double[3]){2.0, 2.0, 2.0}) < 2.5);
 }
 
 static double *repeat(double value, int32_t n) {
@@ -291,6 +341,7 @@ int main(void) {
   test_betas();
   test_pairs();
   test_stretched();
+  test_work();
   test_parts();
   test_balance();
   test_levels();
