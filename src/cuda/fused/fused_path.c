@@ -76,15 +76,15 @@ static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
  * and the last pairs also write the ghosts outside it, which nothing reads. fv4's last tiles have
  * the cells that the formulas of a wall need, and a wall on one side at most. */
 static bool suits(const mg_view_t *v, int n) {
-  enum { MIN_CELLS = 32 };
   const bool fv4 = mg_traits_of(v->op)->points == 25;
-  const int layers = mg_layers_of_steps(v->radius, n), tile[3] = {60, 28, 0};
+  const int layers = mg_layers_of_steps(v->radius, n), tile[3] = {60, 28, 0},
+            least[3] = {32, 32, fv4 ? 32 : 8};
   bool fit = !fv4 || mg_operator_orders(v).along[0] == 4;
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++) {
       const mg_patch_t *p = &v->patch[q];
       const bool walls = p->wall[d][0] && p->wall[d][1];
-      fit = fit && p->n[d] >= MIN_CELLS && (walls || v->ghost_layers >= layers) &&
+      fit = fit && p->n[d] >= least[d] && (walls || v->ghost_layers >= layers) &&
             (!fv4 || (p->n[d] % 4 == 0 && (!walls || p->n[d] > tile[d])));
     }
   return fit;
