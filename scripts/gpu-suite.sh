@@ -4,6 +4,7 @@
 # in eight boxes, where a device has the memory. Then measure, in double and mixed precision,
 #   - F-cycles from 64^3 to 512^3 cells, and of 1024^3,
 #   - solves to 1e-10,
+#   - solves to 1e-8 of grids that are no cube of boxes, relative to cubes,
 #   - where the time of an F-cycle at 512^3 goes,
 # each beside the bandwidth of a device-to-device copy, and
 #   - an F-cycle at 256^3 in device and in managed memory,
@@ -117,8 +118,8 @@ fi
 seconds=1
 [[ $quick == no ]] || seconds=0.2
 
-# solve RANKS LOG2 BOXES OPTION...: print the GDOF/s of line h, or "memory" if the run does not fit. If it
-# fails, print nothing, return its exit code and leave its errors in $dir/why. It fails after 300 s.
+# solve RANKS ARG...: print the GDOF/s of line h, or "memory" if the run does not fit. The number of cycles is in
+# $dir/cycles. If it fails, print nothing, return its exit code and leave its errors in $dir/why. It fails after 300 s.
 solve() {
   local ranks=$1 threads=$(($(cores) / $1)) rc=0
   shift
@@ -129,9 +130,11 @@ solve() {
     return 0
   fi
   if ((rc != 0)); then return $rc; fi
-  awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c }
-    NR == 2 && $column["verification"] == "passed" { printf "%.3f", 1e-9 * $column["dof_per_s"] }' \
-    "$dir/out.csv"
+  awk -F, -v cycles="$dir/cycles" 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c }
+    NR == 2 && $column["verification"] == "passed" {
+      printf "%.5g", 1e-9 * $column["dof_per_s"]
+      print $column["cycles"] > cycles
+    }' "$dir/out.csv"
   rm -f "$dir/out.csv"
 }
 
@@ -198,6 +201,57 @@ tolerance_table() {
     echo
   done
   echo '(in brackets: bytes per cell that a copy moves in this time)'
+}
+
+# Milliseconds, cycles, and the time per cell and cycle by that of the last cube.
+general_table() {
+  local grid options rate cycles cube='' is_cube
+  local -i dof
+  printf '%-58s %10s %8s %26s\n' 'to 1e-8' ms cycles 'time per cell and cycle'
+  while read -r grid options; do
+    is_cube=no
+    if [[ $options == cube ]]; then is_cube=yes options=''; fi
+    # shellcheck disable=SC2086 # words
+    rate=$(solve 1 --cells="$grid" $options) || true
+    dof=${grid//x/*}
+    cycles=$(cat "$dir/cycles" 2>/dev/null || true)
+    printf '%-58s' "$grid $options"
+    case $rate in
+    '' | memory) cell ' %10s' "$rate" ;;
+    *)
+      if [[ $is_cube == yes ]]; then cube="$rate $cycles"; fi
+      awk -v rate="$rate" -v cycles="$cycles" -v dof="$dof" -v cube="$cube" 'BEGIN {
+        split(cube, c, " ")
+        printf " %10.3f %8d %26.2f", 1e-6 * dof / rate, cycles, c[1] * c[2] / (rate * cycles)
+      }'
+      ;;
+    esac
+    echo
+  done <<<'384x384x384 cube
+384x384x384 --boundary=neumann
+384x384x384 --boundary=periodic
+384x384x384 --boundary=robin:1:1:0
+384x384x384 --equation=helmholtz
+384x384x384 --operator=7pt
+384x384x384 --operator=7pt --smoother=symgs --krylov=cg
+384x384x384 --lengths=1,1,10
+384x384x384 --stretch=z:tanh:2
+384x384x384 --stretch=x:tanh:2
+512x512x512 cube
+511x511x511
+4096x4096x8
+2048x2048x32
+16384x128x64
+256x256x256 cube
+255x255x255
+257x257x257
+96x96x96 cube
+100x100x100
+60x220x85
+64x64x64
+32x32x32
+16x16x16'
+  echo '(relative to the cube above: equal sides, walls with u = 0)'
 }
 
 # breakdown OPTION...: run F-cycles at 512^3 and write the time of each operation to $dir/out. If the run
@@ -328,6 +382,7 @@ copy=$("$build/device-copy" 8e9 "$seconds" 2>/dev/null || "$build/device-copy" 1
   echo "device copy        $copy GB/s"
   fcycle_table
   tolerance_table
+  general_table
   profile_table
   memory_line ''
   memory_line ', levels up to 16^3 on the CPU' --cpu-below=4097
