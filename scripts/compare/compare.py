@@ -3,8 +3,8 @@
 
 Solves to a relative residual max|f - A u| / max|f|, against hypre (PCG with PFMG, and PFMG), PETSc
 (CG with DMDA multigrid), and libhpgmg, the library of hpgmg-fv. They get the matrix and right-hand
-side of hpgmg-fv, and this script's own code evaluates their residual. With --beta=constant, beta is
-1, and libhpgmg takes the place of hpgmg-fv. With --hpgmg, also F-cycles of HPGMG-FV. Each round
+side of hpgmg-fv, and this script's own code evaluates their residual. With another --beta or
+--boundary, libhpgmg takes the place of hpgmg-fv. With --hpgmg, also F-cycles of HPGMG-FV. Each round
 runs every program once; the table has medians, and the median of each round's ratio to hpgmg-fv.
 The lines of code and the functions called are those of the libraries' programs in scripts/compare/.
 
@@ -91,8 +91,11 @@ def parse(words: list[str]) -> argparse.Namespace:
     text = "each program solves repeatedly for this long in a round"
     add("--min-time", text, type=number_in(0.0, 1e3), default=0.2, metavar="SECONDS")
     add("--rounds", "number of rounds", type=integer_in(1, 100), default=5, metavar="N")
-    text = "variable: beta of hpgmg-fv; constant: 1"
-    add("--beta", text, choices=("variable", "constant"), default="variable")
+    text = "variable: beta of hpgmg-fv; constant: 1; jumps: 1 or 1e4 in blocks; anisotropic: 1e-3 in z"
+    betas = ("variable", "constant", "jumps", "anisotropic")
+    add("--beta", text, choices=betas, default="variable")
+    text = "u = 0 or no flux at the walls"
+    add("--boundary", text, choices=("dirichlet", "neumann"), default="dirichlet")
     text = "hypre, petsc, libhpgmg, or none"
     add("--solvers", text, type=solvers, default=list(LIBRARIES), metavar="LIST")
     add("--hpgmg", "an HPGMG-FV built with this operator and smoother", metavar="PATH")
@@ -103,8 +106,13 @@ def parse(words: list[str]) -> argparse.Namespace:
         args.solvers = []
     if not args.solvers and not args.hpgmg:
         parser.error("nothing to compare with: choose --solvers for fv2 or 7pt, or --hpgmg=PATH")
-    if args.beta == "constant" and (args.hpgmg or "libhpgmg" not in args.solvers):
-        parser.error("--beta=constant requires libhpgmg in --solvers, and no --hpgmg")
+    args.has_other_problem = args.beta != "variable" or args.boundary != "dirichlet"
+    if args.has_other_problem and (args.hpgmg or "libhpgmg" not in args.solvers):
+        option = f"--beta={args.beta}" if args.beta != "variable" else f"--boundary={args.boundary}"
+        parser.error(f"{option} requires libhpgmg in --solvers, and no --hpgmg")
+    if "petsc" in args.solvers and (args.beta == "jumps" or args.boundary == "neumann"):
+        say("skip: petsc (its coarse levels evaluate beta, and its method is not for singular ones)")
+        args.solvers.remove("petsc")
     if args.plot and not args.csv:
         parser.error("--plot requires --csv")
     if args.hpgmg and not os.access(args.hpgmg, os.X_OK):
@@ -177,8 +185,8 @@ def compare(args, folder: str) -> int:
         raise UsageError(f"{args.build} has no {OURS}; run 'make -C {args.build}'")
     commands = {library: build_solver(library, folder, args.build) for library in args.solvers}
     runnable = [(library, command) for library in commands for command in commands[library]]
-    if args.beta == "constant" and not commands["libhpgmg"]:
-        raise UsageError(f"--beta=constant needs libhpgmg.so in {args.build}; run 'make'")
+    if args.has_other_problem and not commands["libhpgmg"]:
+        raise UsageError(f"this problem needs libhpgmg.so in {args.build}; run 'make'")
     rows, wrong, machine = [], [], machine_name()
     warn_of_load()
     for n in args.sizes:
@@ -187,7 +195,7 @@ def compare(args, folder: str) -> int:
                 case = Case(args, n, ranks, 1)
                 say(f"{n}^3 to {args.rtol:g} on {plural(ranks, 'rank')}")
                 others = [lambda c=case, r=run: c.solve_other(*r) for run in runnable]
-                if args.beta == "constant":
+                if args.has_other_problem:
                     measure(case, args.rounds, others)
                 else:
                     measure(case, args.rounds, [case.solve_ours, *others])
@@ -207,7 +215,7 @@ def compare(args, folder: str) -> int:
         return 0
     print_table(rows)
     say("")
-    base = "libhpgmg" if args.beta == "constant" else OURS
+    base = "libhpgmg" if args.has_other_problem else OURS
     say(f"{machine}, medians of {args.rounds} rounds; ratio: time relative to {base}")
     for library in commands:
         if commands[library]:

@@ -114,8 +114,9 @@ void solver_setup(const problem_t *p, int method) {
   CHECK(HYPRE_StructPCGSetup(s.pcg, s.a, s.f, s.u));
 }
 
-void solver_solve(int iterations) {
+int solver_solve(int iterations, double rtol) {
   HYPRE_Int code;
+  (void)rtol;
   CHECK(HYPRE_StructVectorSetConstantValues(s.u, 0.0));
   if (s.method == PCG_PFMG) {
     CHECK(HYPRE_StructPCGSetMaxIter(s.pcg, iterations));
@@ -130,6 +131,7 @@ void solver_solve(int iterations) {
     code = 0;
   }
   check(code, "solve");
+  return iterations;
 }
 
 void solver_solution(double *u) {

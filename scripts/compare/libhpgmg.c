@@ -1,15 +1,15 @@
-/* libhpgmg: the cycles of hpgmg-fv through its library. */
+/* libhpgmg: solves of hpgmg-fv through its library, with their norms. */
 #include "solver.h"
 #include <hpgmg.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const solver_methods[] = {"fmg", NULL};
+const char *const solver_methods[] = {"auto", NULL};
 
 static struct {
   hpgmg_solver_t *solver;
-  int cycles;
+  double rtol; /* 0: not created yet */
   hpgmg_array_t beta[3], f, u;
   int n, k_low, n_k;
   char words[128];
@@ -29,14 +29,16 @@ void solver_end(void) {
   if (MPI_Finalize() != MPI_SUCCESS) fail("MPI_Finalize failed");
 }
 
-static void create(int cycles) {
+static void create(double rtol) {
   const hpgmg_box_t box = {{0, 0, s.k_low}, {s.n, s.n, s.n_k}};
   const MPI_Comm comm = MPI_COMM_WORLD;
   hpgmg_options_t options = hpgmg_options();
   options.n_boxes = 1;
   options.boxes = &box;
-  options.words = s.words;
-  options.cycles = s.cycles = cycles;
+  char words[sizeof s.words + 32];
+  snprintf(words, sizeof words, "%s --rtol=%.17g", s.words, rtol);
+  options.words = words;
+  s.rtol = rtol;
   options.comm = &comm;
   check(hpgmg_create(&options, &s.solver));
   check(hpgmg_set_coefficients(
@@ -50,8 +52,8 @@ void solver_setup(const problem_t *p, int method) {
   s.n = p->n;
   s.k_low = p->k_low;
   s.n_k = p->k_high - p->k_low;
-  snprintf(s.words, sizeof s.words, "--cells=%dx%dx%d --operator=%s --device=cpu", p->n, p->n, p->n,
-           p->fv2 ? "fv2" : "7pt");
+  snprintf(s.words, sizeof s.words, "--cells=%dx%dx%d --operator=%s --boundary=%s --device=cpu",
+           p->n, p->n, p->n, p->fv2 ? "fv2" : "7pt", p->closed ? "neumann" : "dirichlet");
   const ptrdiff_t n = p->n, plane = n * n;
   for (int d = 0; d < 3; d++)
     s.beta[d] = (hpgmg_array_t){p->beta[d], {1, n + (d == 0), (n + (d == 0)) * (n + (d == 1))}};
@@ -60,15 +62,18 @@ void solver_setup(const problem_t *p, int method) {
   if (!s.f.data || !s.u.data) fail("out of memory");
   for (size_t c = 0; c < cells; c++)
     s.f.data[c] = p->rhs[c] / (p->h * p->h * p->h);
-  create(1);
+  create(1e-8);
 }
 
-void solver_solve(int iterations) {
-  if (iterations != s.cycles) {
+int solver_solve(int iterations, double rtol) {
+  hpgmg_info_t info;
+  (void)iterations;
+  if (rtol != s.rtol) {
     hpgmg_destroy(&s.solver);
-    create(iterations);
+    create(rtol);
   }
-  check(hpgmg_solve(s.solver, &s.f, &s.u, NULL));
+  check(hpgmg_solve(s.solver, &s.f, &s.u, &info));
+  return info.cycles;
 }
 
 void solver_solution(double *u) {

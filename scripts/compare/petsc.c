@@ -140,9 +140,11 @@ void solver_setup(const problem_t *p, int method) {
   CHECK(KSPSetUp(s.ksp));
 }
 
-void solver_solve(int iterations) {
+int solver_solve(int iterations, double rtol) {
+  (void)rtol;
   CHECK(KSPSetTolerances(s.ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, iterations));
   CHECK(KSPSolve(s.ksp, s.f, s.u));
+  return iterations;
 }
 
 void solver_solution(double *u) {

@@ -13,6 +13,7 @@ typedef struct {
   int n;             /* cells per side */
   double h;          /* 1 / n */
   bool fv2;          /* fv2, otherwise 7pt */
+  bool closed;       /* no flux through the walls, otherwise u = 0 */
   int k_low, k_high; /* planes k_low <= k < k_high of this rank */
   double *beta[3];   /* lower faces normal to i, j, k of the slab's cells, and one more per row */
   double *rhs;       /* f h^3 */
@@ -43,8 +44,10 @@ void solver_end(void);
 /** Assemble the matrix and set up `method`, an index of solver_methods. */
 void solver_setup(const problem_t *p, int method);
 
-/** Run this many iterations from u = 0, without computing norms where the method needs none. */
-void solver_solve(int iterations);
+/** Run this many iterations from u = 0, without computing norms where the method needs none. A
+ *  library that knows max|f - A u| may stop below rtol instead.
+ *  @return the number of iterations */
+int solver_solve(int iterations, double rtol);
 
 /** Copy the slab's solution. */
 void solver_solution(double *u);

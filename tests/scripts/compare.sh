@@ -27,7 +27,8 @@ refuse 2 "'amgx' is not none or of hypre, petsc" --solvers=hypre,amgx
 refuse 2 'nothing to compare with' --operator=fv4
 refuse 2 'none/hpgmg-fv is not a program' --hpgmg=none/hpgmg-fv
 refuse 2 'requires --csv' --plot=a.png
-refuse 2 'requires libhpgmg' --beta=constant --solvers=hypre
+refuse 2 'beta=constant requires libhpgmg' --beta=constant --solvers=hypre
+refuse 2 'boundary=neumann requires libhpgmg' --boundary=neumann --solvers=hypre
 refuse 2 'must end in .png' --csv=a.csv --plot=a.jpg
 refuse 2 'is not a configured build' --build="$dir"
 refuse 2 'unrecognized arguments: 7' 7
@@ -99,6 +100,13 @@ solved $((ours + 2 * libraries)) a.csv
 if ((ours == 2)); then
   run_solvers --sizes=32 --ranks=1 --beta=constant --csv=a.csv
   solved $((1 + 2 * libraries)) a.csv
+  for problem in --beta=jumps --beta=anisotropic --boundary=neumann; do
+    run_solvers --sizes=16 --ranks=2 --operator=7pt --rtol=1e-11 "$problem" --solvers=hypre,libhpgmg --csv=a.csv
+    ! grep -q '^skip: hypre' out || continue
+    solved 3 a.csv
+  done
+  run_solvers --sizes=16 --ranks=1 --beta=jumps --solvers=petsc,libhpgmg
+  grep -q '^skip: petsc (its coarse levels' out || complain "PETSc solved jumps: $(cat out)"
   for text in '^libhpgmg: [0-9]* lines of code, [0-9]* functions called$' 'ratio: time relative to libhpgmg$'; do
     grep -q "$text" out || complain "no line '$text'"
   done
