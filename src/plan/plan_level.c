@@ -77,13 +77,15 @@ static void choose_path(mg_level_facts_t *facts, mg_level_plan_t *level) {
 }
 
 /* The levels of --krylov=kcycle with CG steps. Each doubles the visits of the next levels. All
- * visits of a level together cost at most a visit to the finest one, and there are few. */
+ * visits of a level together cost at most a visit to the finest one, and there are few. A visit has
+ * a cost of its own, that of some 2^14 cells. Without it, jumps of 1e4 in blocks take 3.0 instead
+ * of 1.5 ms at 16^3, and 32 instead of 24 at 32^3, on one core of an EPYC. */
 static void choose_inner_cg(mg_level_plan_t *level, int n, const mg_params_t *params) {
-  enum { MOST_VISITS = 4 };
+  enum { MOST_VISITS = 4, CELLS_OF_A_VISIT = 1 << 14 };
   const double finest = (double)mg_layout_n_cells(&level[0].layout);
   int visits = 1;
   for (int l = 0; l < n; l++) {
-    const double cells = (double)mg_layout_n_cells(&level[l].layout);
+    const double cells = CELLS_OF_A_VISIT + (double)mg_layout_n_cells(&level[l].layout);
     level[l].inner_cg = params->krylov == MG_KRYLOV_KCYCLE && l > 0 && l + 1 < n &&
                         2 * visits <= MOST_VISITS && 2 * visits * cells <= finest;
     if (!level[l].inner_cg) continue;

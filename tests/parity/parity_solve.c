@@ -121,11 +121,12 @@ int main(int argc, char **argv) {
     run_case(textf(" --operator=%s --boundary=%s --smoother=symgs --krylov=cg --cycle=%s "
                    "--rtol=1e-30 --max-cycles=4",
                    operators[c % 3], boundaries[c / 3], c % 2 == 0 ? "f" : "v"));
-  /* K-cycles: CG steps on two levels, of a cube and of grids where a level has cells alone. */
+  /* K-cycles: CG steps on two levels, of grids with and without levels that have cells alone. */
   for (int c = 0; c < 2 * 2; c++)
     run_case(textf(" --operator=%s --smoother=chebyshev4 --krylov=kcycle --rtol=1e-30 "
                    "--max-cycles=3 %s",
-                   c % 2 == 0 ? "fv2" : "7pt", c < 2 ? "--boundary=periodic" : "--cells=45x38x22"));
+                   c % 2 == 0 ? "fv2" : "7pt",
+                   c < 2 ? "--cells=64x48x32 --boundary=periodic" : "--cells=61x50x30"));
   /* Grids of any size, whose sums have no bricks. */
   for (int c = 0; c < 2 * 2; c++)
     run_case(textf(" --cells=45x38x22 --boundary=%s --operator=%s --rtol=1e-30 --max-cycles=3 %s",
