@@ -77,9 +77,8 @@ static void choose_path(mg_level_facts_t *facts, mg_level_plan_t *level) {
 }
 
 /* The levels of --krylov=kcycle with CG steps. Each doubles the visits of the next levels. All
- * visits of a level together cost at most a visit to the finest one, and there are few. A visit has
- * a cost of its own, that of some 2^14 cells. Without it, jumps of 1e4 in blocks take 3.0 instead
- * of 1.5 ms at 16^3, and 32 instead of 24 at 32^3, on one core of an EPYC. */
+ * visits of a level together cost at most a visit to the finest one, and there are few. A visit
+ * costs as much as one to 2^14 cells more (docs/algorithm.md, "Conjugate gradients"). */
 static void choose_inner_cg(mg_level_plan_t *level, int n, const mg_params_t *params) {
   enum { MOST_VISITS = 4, CELLS_OF_A_VISIT = 1 << 14 };
   const double finest = (double)mg_layout_n_cells(&level[0].layout);

@@ -52,17 +52,9 @@ typedef struct {
   const mg_plan_t *plan;
   const mg_params_t *params;
   int d;
+  int32_t n;            /* cells */
   double *face, *plane; /* mg_plan_betas_t */
 } axis_t;
-
-static axis_t axis_of(const mg_plan_t *plan, const mg_params_t *params,
-                      const mg_plan_betas_t *betas, int d) {
-  return (axis_t){plan, params, d, betas->face[d], betas->plane[d]};
-}
-
-static int32_t cells_of(const axis_t *a) {
-  return a->plan->level[a->plan->n_levels - 1].layout.n[a->d];
-}
 
 static double width_of(const axis_t *a, int32_t cell) {
   return mg_plan_width(a->plan->level, a->params, a->plan->n_levels - 1, a->d, cell);
@@ -100,10 +92,9 @@ typedef struct {
 } run_t;
 
 /* Cells outside pairs narrower than `limit`. Such pairs form runs. Runs at the ends of the axis
- * count, and one between them: that with the narrowest pair.
- */
+ * count, and one between them: that with the narrowest pair. */
 static mg_singles_t wide_cells(const axis_t *a, double limit) {
-  const int32_t n = cells_of(a), pairs = n / 2;
+  const int32_t n = a->n, pairs = n / 2;
   const mg_singles_t none = {{0}, {0}};
   run_t low = {0, 0}, middle = {pairs, pairs}, high = {pairs, pairs};
   double narrowest = limit;
@@ -146,7 +137,7 @@ static inside_t inside_of(const axis_t *a, int32_t first, int32_t end) {
 /* Mean betas of the next level: of faces by resistances in line, as mg_beta_in_line, of planes by
  * widths. Those of face 0 are not used. */
 static void coarsen_betas(const axis_t *a, const mg_singles_t *single) {
-  const int32_t n = cells_of(a);
+  const int32_t n = a->n;
   inside_t before = {0.0, 0.0};
   for (int32_t coarse = 0, first = 0; a->face && first < n; coarse++) {
     const int32_t next = mg_first_child(single, coarse + 1), end = next < n ? next : n;
@@ -161,39 +152,33 @@ static void coarsen_betas(const axis_t *a, const mg_singles_t *single) {
   }
 }
 
-/* The widest pair along d, given the narrowest pairs of the axes: that with half of the coupling
- * of the strongest one along the others. Along a stretched axis only a few planes are that strong,
- * so a quarter will do, unless betas vary much. Very uneven grids would need more levels than there
- * may be. */
-static double widest_beside(const mg_params_t *params, int l, int d, const double narrowest[3]) {
-  double widest = INFINITY;
-  for (int e = 0; e < 3; e++) {
-    const bool quarter =
-        l >= MG_MAX_LEVELS / 3 || (params->face[e] && params->krylov != MG_KRYLOV_KCYCLE);
-    if (e != d) widest = fmin(widest, (quarter ? 2.0 : sqrt(2.0)) * narrowest[e]);
-  }
-  return widest;
+/* A pair becomes one cell if its coupling is at least half of the strongest one along each other
+ * axis. Along a stretched axis only a few planes are that strong, so a quarter will do, unless
+ * betas vary much. Very uneven grids would need more levels than there may be. */
+static double half_as_strong(const mg_params_t *params, int l, int d) {
+  const bool stretched = params->face[d] && params->krylov != MG_KRYLOV_KCYCLE;
+  return stretched || l >= MG_MAX_LEVELS / 3 ? 2.0 : sqrt(2.0);
 }
 
-/* Pairs are at most this much wider than the narrowest one of their own axis. If all cells of an
- * axis became pairs, a width that grows by a third from cell to cell would grow by 9 on the third
- * level. */
+/* If all cells of an axis became pairs, a width that grows by a third from cell to cell would grow
+ * by 9 on the third level. */
 static const double most_along_axis = 8.0;
 
 bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params, mg_plan_betas_t *betas) {
   const int l = plan->n_levels - 1;
   mg_layout_t *layout = &plan->level[l].layout;
-  double narrowest[3];
+  axis_t axis[3];
+  double narrowest[3], beside[3]; /* for pairs of that axis, and of the others */
   bool fits = true, coarsens = false;
   for (int d = 0; d < 3; d++) {
-    const axis_t axis = axis_of(plan, params, betas, d);
-    narrowest[d] = layout->n[d] > 1 ? narrowest_pair(&axis, 0, layout->n[d] / 2) : INFINITY;
+    axis[d] = (axis_t){plan, params, d, layout->n[d], betas->face[d], betas->plane[d]};
+    narrowest[d] = layout->n[d] > 1 ? narrowest_pair(&axis[d], 0, layout->n[d] / 2) : INFINITY;
+    beside[d] = half_as_strong(params, l, d) * narrowest[d];
   }
   for (int d = 0; d < 3; d++) {
-    const axis_t axis = axis_of(plan, params, betas, d);
-    const double limit = widest_beside(params, l, d, narrowest);
-    layout->single[d] = wide_cells(&axis, fmin(limit, most_along_axis * narrowest[d]));
-    coarsen_betas(&axis, &layout->single[d]);
+    layout->single[d] = wide_cells(&axis[d], fmin(most_along_axis * narrowest[d],
+                                                  fmin(beside[(d + 1) % 3], beside[(d + 2) % 3])));
+    coarsen_betas(&axis[d], &layout->single[d]);
     const int32_t n = mg_layout_coarse_n(layout, d);
     fits = fits && (n == layout->n[d] || n >= params->coarsest);
     coarsens = coarsens || n < layout->n[d];
