@@ -4,8 +4,9 @@
 Solves to a relative residual max|f - A u| / max|f|, against hypre (PCG with PFMG, and PFMG), PETSc
 (CG with DMDA multigrid), and libhpgmg, the library of hpgmg-fv. They get the matrix and right-hand
 side of hpgmg-fv, and this script's own code evaluates their residual. With another --beta or
---boundary, libhpgmg takes the place of hpgmg-fv. With --hpgmg, also F-cycles of HPGMG-FV. Each round
-runs every program once; the table has medians, and the median of each round's ratio to hpgmg-fv.
+--boundary, libhpgmg takes the place of hpgmg-fv. With --hpgmg, also F-cycles of HPGMG-FV. Each
+round runs every program once; the table has medians, and the median of each round's ratio to
+hpgmg-fv.
 The lines of code and the functions called are those of the libraries' programs in scripts/compare/.
 
 Needs a configured build with MPI, and libhypre-dev and petsc-dev (Debian); the column of a missing
@@ -91,7 +92,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     text = "each program solves repeatedly for this long in a round"
     add("--min-time", text, type=number_in(0.0, 1e3), default=0.2, metavar="SECONDS")
     add("--rounds", "number of rounds", type=integer_in(1, 100), default=5, metavar="N")
-    text = "variable: beta of hpgmg-fv; constant: 1; jumps: 1 or 1e4 in blocks; anisotropic: 1e-3 in z"
+    text = "variable: of hpgmg-fv; constant: 1; jumps: 1 or 1e4 in blocks; anisotropic: 1e-3 in z"
     betas = ("variable", "constant", "jumps", "anisotropic")
     add("--beta", text, choices=betas, default="variable")
     text = "u = 0 or no flux at the walls"
@@ -111,7 +112,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         option = f"--beta={args.beta}" if args.beta != "variable" else f"--boundary={args.boundary}"
         parser.error(f"{option} requires libhpgmg in --solvers, and no --hpgmg")
     if "petsc" in args.solvers and (args.beta == "jumps" or args.boundary == "neumann"):
-        say("skip: petsc (its coarse levels evaluate beta, and its method is not for singular ones)")
+        say("skip: petsc (its coarse levels evaluate beta, and it is set up for walls with u = 0)")
         args.solvers.remove("petsc")
     if args.plot and not args.csv:
         parser.error("--plot requires --csv")
