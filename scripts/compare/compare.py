@@ -6,8 +6,8 @@ Solves to a relative residual max|f - A u| / max|f|, against hypre (PCG with PFM
 side of hpgmg-fv, and this script's own code evaluates their residual. With another --beta or
 --boundary, libhpgmg takes the place of hpgmg-fv. With --hpgmg, also F-cycles of HPGMG-FV. Each
 round runs every program once; the table has medians, and the median of each round's ratio to
-hpgmg-fv.
-The lines of code and the functions called are those of the libraries' programs in scripts/compare/.
+hpgmg-fv. The lines of code and the functions called are counted in the libraries' programs, in
+scripts/compare/.
 
 Needs a configured build with MPI, and libhypre-dev and petsc-dev (Debian); the column of a missing
 package is skipped. Exit codes: 0 done, 1 a solver failed, 2 invalid option or missing program,

@@ -163,7 +163,7 @@ void problem_init(problem_t *p, int n, bool fv2, int k_low, int k_high, bool wit
     for (int j = 0; j < n; j++)
       for (int i = 0; i < n; i++)
         p->rhs[cell(p, i, j, k)] = p->h * p->h * p->h * rhs_of_cell(p, i, j, k);
-  if (closed) subtract_mean(p, p->rhs);
+  if (p->closed) subtract_mean(p, p->rhs);
 }
 
 void problem_free(problem_t *p) {
@@ -232,7 +232,7 @@ static double relative_residual(const problem_t *p, double *u) {
 
 /** Whether a solve of n iterations, or those that the library does itself, reaches rtol. */
 static bool reaches(const problem_t *p, double rtol, int *n, double *u) {
-  *n = solver_solve(*n, rtol);
+  *n = solver_solve(*n);
   solver_solution(u + (size_t)p->n * (size_t)p->n);
   return relative_residual(p, u) < rtol;
 }
@@ -253,7 +253,7 @@ static int find_iterations(const problem_t *p, double rtol, int guess, double *u
  * is subtracted if walls are closed. */
 static void measure_solution(const problem_t *p, double *u, double *u_max, double *error) {
   double most = 0.0, worst = 0.0;
-  if (closed) subtract_mean(p, u);
+  if (p->closed) subtract_mean(p, u);
   for (int k = p->k_low; k < p->k_high; k++)
     for (int j = 0; j < p->n; j++)
       for (int i = 0; i < p->n; i++) {
@@ -265,7 +265,7 @@ static void measure_solution(const problem_t *p, double *u, double *u_max, doubl
         worst = fmax(worst, fabs(x - exact));
       }
   *u_max = largest(most);
-  *error = p->fv2 || closed || beta_kind != VARIABLE ? 0.0 : largest(worst);
+  *error = p->fv2 || p->closed || beta_kind != VARIABLE ? 0.0 : largest(worst);
 }
 
 static int index_of(const char *const names[], const char *name, const char *what) {
@@ -303,19 +303,19 @@ int main(int argc, char **argv) {
   double start = barrier_time();
   problem_init(&p, n, fv2, (int)((long)n * rank / ranks), (int)((long)n * (rank + 1) / ranks),
                true);
-  solver_setup(&p, method);
+  solver_setup(&p, method, rtol);
   const double setup_s = barrier_time() - start;
 
   const size_t plane = (size_t)n * (size_t)n;
   double *u = new_doubles(plane * (size_t)(p.k_high - p.k_low + 2));
   int iterations = atoi(argv[6]);
   if (argc > 9) iterations = find_iterations(&p, rtol, iterations, u);
-  solver_solve(iterations, rtol); /* warm-up */
+  solver_solve(iterations); /* warm-up */
   int solves = 0;
   double elapsed = 0.0;
   start = barrier_time();
   do {
-    solver_solve(iterations, rtol);
+    solver_solve(iterations);
     solves++;
     elapsed = largest(barrier_time() - start);
   } while (elapsed < min_seconds);

@@ -88,7 +88,8 @@ static void set_up_pfmg(bool preconditioner) {
     CHECK(HYPRE_StructPFMGSetup(s.pfmg, s.a, s.f, s.u));
 }
 
-void solver_setup(const problem_t *p, int method) {
+void solver_setup(const problem_t *p, int method, double rtol) {
+  (void)rtol;
   s.method = method;
   s.low[2] = p->k_low;
   s.high[0] = s.high[1] = p->n - 1;
@@ -114,9 +115,8 @@ void solver_setup(const problem_t *p, int method) {
   CHECK(HYPRE_StructPCGSetup(s.pcg, s.a, s.f, s.u));
 }
 
-int solver_solve(int iterations, double rtol) {
+int solver_solve(int iterations) {
   HYPRE_Int code;
-  (void)rtol;
   CHECK(HYPRE_StructVectorSetConstantValues(s.u, 0.0));
   if (s.method == PCG_PFMG) {
     CHECK(HYPRE_StructPCGSetMaxIter(s.pcg, iterations));

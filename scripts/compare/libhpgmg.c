@@ -9,10 +9,8 @@ const char *const solver_methods[] = {"auto", NULL};
 
 static struct {
   hpgmg_solver_t *solver;
-  double rtol; /* 0: not created yet */
   hpgmg_array_t beta[3], f, u;
   int n, k_low, n_k;
-  char words[128];
 } s;
 
 static void check(hpgmg_status_t status) {
@@ -29,16 +27,13 @@ void solver_end(void) {
   if (MPI_Finalize() != MPI_SUCCESS) fail("MPI_Finalize failed");
 }
 
-static void create(double rtol) {
+static void create(const char *words) {
   const hpgmg_box_t box = {{0, 0, s.k_low}, {s.n, s.n, s.n_k}};
   const MPI_Comm comm = MPI_COMM_WORLD;
   hpgmg_options_t options = hpgmg_options();
   options.n_boxes = 1;
   options.boxes = &box;
-  char words[sizeof s.words + 32];
-  snprintf(words, sizeof words, "%s --rtol=%.17g", s.words, rtol);
   options.words = words;
-  s.rtol = rtol;
   options.comm = &comm;
   check(hpgmg_create(&options, &s.solver));
   check(hpgmg_set_coefficients(
@@ -46,15 +41,17 @@ static void create(double rtol) {
 }
 
 /* The matrix is that of the library times h^3. */
-void solver_setup(const problem_t *p, int method) {
+void solver_setup(const problem_t *p, int method, double rtol) {
   const size_t cells = (size_t)p->n * (size_t)p->n * (size_t)(p->k_high - p->k_low);
+  const ptrdiff_t n = p->n, plane = n * n;
+  char words[128];
   (void)method;
   s.n = p->n;
   s.k_low = p->k_low;
   s.n_k = p->k_high - p->k_low;
-  snprintf(s.words, sizeof s.words, "--cells=%dx%dx%d --operator=%s --boundary=%s --device=cpu",
-           p->n, p->n, p->n, p->fv2 ? "fv2" : "7pt", p->closed ? "neumann" : "dirichlet");
-  const ptrdiff_t n = p->n, plane = n * n;
+  snprintf(words, sizeof words,
+           "--cells=%dx%dx%d --operator=%s --boundary=%s --rtol=%.17g --device=cpu", p->n, p->n,
+           p->n, p->fv2 ? "fv2" : "7pt", p->closed ? "neumann" : "dirichlet", rtol);
   for (int d = 0; d < 3; d++)
     s.beta[d] = (hpgmg_array_t){p->beta[d], {1, n + (d == 0), (n + (d == 0)) * (n + (d == 1))}};
   s.f = (hpgmg_array_t){malloc(cells * sizeof(double)), {1, n, plane}};
@@ -62,16 +59,12 @@ void solver_setup(const problem_t *p, int method) {
   if (!s.f.data || !s.u.data) fail("out of memory");
   for (size_t c = 0; c < cells; c++)
     s.f.data[c] = p->rhs[c] / (p->h * p->h * p->h);
-  create(1e-8);
+  create(words);
 }
 
-int solver_solve(int iterations, double rtol) {
+int solver_solve(int iterations) {
   hpgmg_info_t info;
   (void)iterations;
-  if (rtol != s.rtol) {
-    hpgmg_destroy(&s.solver);
-    create(rtol);
-  }
   check(hpgmg_solve(s.solver, &s.f, &s.u, &info));
   return info.cycles;
 }

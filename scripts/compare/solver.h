@@ -42,12 +42,12 @@ void solver_start(int *argc, char ***argv);
 void solver_end(void);
 
 /** Assemble the matrix and set up `method`, an index of solver_methods. */
-void solver_setup(const problem_t *p, int method);
+void solver_setup(const problem_t *p, int method, double rtol);
 
 /** Run this many iterations from u = 0, without computing norms where the method needs none. A
- *  library that knows max|f - A u| may stop below rtol instead.
+ *  library that knows max|f - A u| / max|f| may stop below rtol instead.
  *  @return the number of iterations */
-int solver_solve(int iterations, double rtol);
+int solver_solve(int iterations);
 
 /** Copy the slab's solution. */
 void solver_solution(double *u);
