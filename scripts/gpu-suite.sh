@@ -222,7 +222,9 @@ general_table() {
       if [[ $is_cube == yes ]]; then cube="$rate $cycles"; fi
       awk -v rate="$rate" -v cycles="$cycles" -v dof="$dof" -v cube="$cube" 'BEGIN {
         split(cube, c, " ")
-        printf " %10.3f %8d %26.2f", 1e-6 * dof / rate, cycles, c[1] * c[2] / (rate * cycles)
+        printf " %10.3f %8d ", 1e-6 * dof / rate, cycles
+        if (cube == "") printf "%26s", "-"
+        else printf "%26.2f", c[1] * c[2] / (rate * cycles)
       }'
       ;;
     esac
