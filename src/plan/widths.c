@@ -152,16 +152,16 @@ static void coarsen_betas(const axis_t *a, const mg_singles_t *single) {
   }
 }
 
-/* A pair becomes one cell if its coupling is at least half of the strongest one along each other
- * axis. Along a stretched axis only a few planes are that strong, so a quarter will do, unless
- * betas vary much. Very uneven grids would need more levels than there may be. */
-static double half_as_strong(const mg_params_t *params, int l, int d) {
+/* Widths of pairs that become one cell, by the narrowest pair of each other axis: half of its
+ * coupling, or a quarter if only a few planes of a stretched axis have it, unless betas vary much.
+ * Very uneven grids would need more levels than there may be. */
+static double most_across_axes(const mg_params_t *params, int l, int d) {
   const bool stretched = params->face[d] && params->krylov != MG_KRYLOV_KCYCLE;
   return stretched || l >= MG_MAX_LEVELS / 3 ? 2.0 : sqrt(2.0);
 }
 
-/* If all cells of an axis became pairs, a width that grows by a third from cell to cell would grow
- * by 9 on the third level. */
+/* The same by the narrowest pair of their own axis. If all cells of an axis became pairs, a width
+ * that grows by a third from cell to cell would grow by 9 on the third level. */
 static const double most_along_axis = 8.0;
 
 bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params, mg_plan_betas_t *betas) {
@@ -173,7 +173,7 @@ bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params, mg_plan_be
   for (int d = 0; d < 3; d++) {
     axis[d] = (axis_t){plan, params, d, layout->n[d], betas->face[d], betas->plane[d]};
     narrowest[d] = layout->n[d] > 1 ? narrowest_pair(&axis[d], 0, layout->n[d] / 2) : INFINITY;
-    beside[d] = half_as_strong(params, l, d) * narrowest[d];
+    beside[d] = most_across_axes(params, l, d) * narrowest[d];
   }
   for (int d = 0; d < 3; d++) {
     layout->single[d] = wide_cells(&axis[d], fmin(most_along_axis * narrowest[d],

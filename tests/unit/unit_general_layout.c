@@ -219,8 +219,8 @@ static pairs_t pairs_of(const mg_params_t *p, const mg_plan_t *plan, int l, int 
 }
 
 /* Every level merges some of its narrowest pairs, and nothing that is sqrt(2) times as wide as the
- * narrowest pair of another axis, twice if that is stretched or on the later levels, or 8 times as
- * wide as that of its own axis. Any grid goes down to 8 cells. */
+ * narrowest pair of another axis (twice, if that axis is stretched, and on the later levels), or 8
+ * times as wide as the narrowest pair of the same axis. Any grid goes down to 8 cells. */
 static void check_stretched(const mg_params_t *p, const mg_plan_t *plan) {
   for (int l = 0; l + 1 < plan->n_levels; l++) {
     pairs_t axis[3];
@@ -268,8 +268,8 @@ static void test_stretched(void) {
   }
 }
 
-/* Cells of all levels by those of the finest one, where axes d with strength[d] > 0 are stretched
- * as by --stretch. */
+/* Cells of all levels by cells of the finest one. Axis d is stretched as by --stretch if
+ * strength[d] is not 0. */
 static double cells_of_levels(int32_t n, const double strength[3]) {
   static mg_plan_t plan;
   char message[1024];
@@ -290,8 +290,8 @@ static double cells_of_levels(int32_t n, const double strength[3]) {
   return cells / ((double)n * n * n);
 }
 
-/* A level of a stretched grid halves all cells that are finer than those of the other axes, not the
- * finest of them alone: no long row of levels of nearly the full size. */
+/* A level of a stretched axis halves all cells that are finer than along the other axes, not only
+ * the finest ones. So there is no long row of levels of nearly the full size. */
 static void test_work(void) {
   CHECK(cells_of_levels(64, (double[3]){0.0, 0.0, 0.0}) < 1.15);
   CHECK(cells_of_levels(384, (double[3]){0.0, 0.0, 2.0}) < 2.5);

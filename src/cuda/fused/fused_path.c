@@ -74,7 +74,8 @@ static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
 /* Whether every patch is large enough for the kernels, and each of its directions has walls on both
  * sides or the ghost layers. If the number of cells along i is odd, the patch ends at a wall there,
  * and the last pairs also write the ghosts outside it, which nothing reads. fv4's last tiles have
- * the cells that the formulas of a wall need, and a wall on one side at most. */
+ * the cells that the formulas of a wall need, and a wall on one side at most. With 8 planes, a
+ * block that walks along k computes as many planes outside its piece as inside, and still gains. */
 static bool suits(const mg_view_t *v, int n) {
   const bool fv4 = mg_traits_of(v->op)->points == 25;
   const int layers = mg_layers_of_steps(v->radius, n), tile[3] = {60, 28, 0},
