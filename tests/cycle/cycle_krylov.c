@@ -25,13 +25,13 @@ static double floor_of(mg_level_t *level, double beta) {
 
 static void solve_from(mg_hierarchy_t *h, int top) {
   static mg_history_t history;
-  const int n = h->level[top].store.view.n[0];
+  const int64_t cells = mg_volume(h->level[top].store.view.n);
   double f_norm, norm;
   MUST(mg_problem_restrict_rhs(h, top, &f_norm));
   const double *f = field_get(&h->level[top], MG_F);
   MUST(mg_solve(h, top, f_norm, &history));
   const double *after = field_get(&h->level[top], MG_F);
-  CHECK_CASE(memcmp(f, after, (size_t)n * (size_t)n * (size_t)n * sizeof *f) == 0, 0.0, 0.0);
+  CHECK_CASE(memcmp(f, after, (size_t)cells * sizeof *f) == 0, 0.0, 0.0);
   const double last = history.norm[history.n_cycles - 1], rel = history.rel[history.n_cycles - 1];
   MUST(mg_residual_norm(&h->level[top], MG_U, MG_F, &norm));
   MUST(mg_comm_max(mg_comm_world(), &norm, 1));
@@ -293,7 +293,10 @@ int main(int argc, char **argv) {
   fixture_guard = false;
   fixture_each("4x2", "--krylov=cg --rtol=1e-9 --cycle=f,v --smoother=gsrb,symgs,chebyshev",
                test_sizes);
-  fixture_each("4x2", "--krylov=kcycle --rtol=1e-9 --smoother=chebyshev4", test_sizes);
+  fixture_each(
+      "4x2",
+      "--krylov=kcycle --rtol=1e-9 --smoother=chebyshev4 --operator=fv2,7pt --cells=48x42x36",
+      test_sizes);
   fixture_each("4x2",
                "--krylov=cg --rtol=1e-9 --operator=7pt --boundary=dirichlet "
                "--smoother=symgs,chebyshev,jacobi,l1jacobi",
