@@ -37,7 +37,7 @@ if "$PYTHON" -c 'import h5py' 2>/dev/null; then
 fi
 
 # mpi4py must use the MPI of the library.
-theirs=$(solo "$PYTHON" -c 'from mpi4py import MPI; print(MPI.Get_library_version().split(",")[0].replace(" v", " "))' 2>/dev/null)
+theirs=$(solo "$PYTHON" -c 'from mpi4py import MPI; print(MPI.Get_library_version().split(",")[0].replace(" v", " "))' 2>/dev/null) || theirs=
 if have_mpi && test -n "$theirs" && solo "$HPGMG_FV" --version | grep -q "^MPI .*$theirs$"; then
   for modules in hpgmg,mpi4py.MPI mpi4py.MPI,hpgmg; do
     solo "$PYTHON" -c "import $modules; hpgmg.Solver((8, 8, 8), comm=mpi4py.MPI.COMM_WORLD).solve(1.0)" >"$dir/said" 2>&1 ||
