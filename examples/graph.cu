@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
   check(hpgmg_create(&options, &solver), solver);
   double one = 1.0;
   const hpgmg_array_t ones = {&one, {0, 0, 0}}, in = {f, {1, N, N * N}}, out = {u, {1, N, N * N}};
-  const hpgmg_coefficients_t beta = {{&ones, &ones, &ones}, NULL, NULL};
+  const hpgmg_coefficients_t beta = {{&ones, &ones, &ones}, NULL, NULL, NULL};
   check(hpgmg_set_coefficients(solver, &beta), solver);
 
   cudaGraph_t graph;

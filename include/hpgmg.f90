@@ -51,7 +51,7 @@ module hpgmg
   end type hpgmg_array_t
 
   type, bind(c), public :: hpgmg_coefficients_t
-    type(c_ptr) :: beta(3) = c_null_ptr, alpha = c_null_ptr, cell_beta = c_null_ptr
+    type(c_ptr) :: beta(3) = c_null_ptr, alpha = c_null_ptr, cell_beta = c_null_ptr, mask = c_null_ptr
   end type hpgmg_coefficients_t
 
   ! In the order low i, high i, low j and so on.
@@ -91,7 +91,7 @@ module hpgmg
     module procedure array_of_cells, array_of_value
   end interface hpgmg_array
 
-  ! (solver, coefficients), or (solver, beta_i, beta_j, beta_k, alpha, cell_beta). The latter are
+  ! (solver, coefficients), or (solver, beta_i, beta_j, beta_k, alpha, cell_beta, mask). The latter are
   ! optional, and arrays with an element for each box: beta_i = [hpgmg_array(x)].
   interface hpgmg_set_coefficients
     module procedure set_coefficients, set_coefficients_of_arrays
@@ -262,14 +262,15 @@ contains
   end function set_coefficients
 
   integer(c_int) function set_coefficients_of_arrays(solver, beta_i, beta_j, beta_k, alpha, &
-    cell_beta) result(status)
+    cell_beta, mask) result(status)
     type(hpgmg_solver_t), intent(in) :: solver
     type(hpgmg_array_t), intent(in), contiguous, target, optional :: beta_i(:), beta_j(:), &
-      beta_k(:), alpha(:), cell_beta(:)
+      beta_k(:), alpha(:), cell_beta(:), mask(:)
     type(hpgmg_coefficients_t) :: coefficients
     coefficients%beta = [list(solver, beta_i), list(solver, beta_j), list(solver, beta_k)]
     coefficients%alpha = list(solver, alpha)
     coefficients%cell_beta = list(solver, cell_beta)
+    coefficients%mask = list(solver, mask)
     status = c_set_coefficients(solver%handle, coefficients)
   end function set_coefficients_of_arrays
 

@@ -93,13 +93,20 @@ typedef struct {
  *  With cell_beta, a face has the harmonic mean of its two cells, weighted by their widths, and a
  *  face on a side of the grid the value of its cell.
  *
- *  Small betas close a face; 1e-12 of the greatest is as good as 0. If u is determined only up to a
- *  constant, the ratio of two betas may be at most 1e20: beyond, round-off of the mean of f grows
- *  to a large u behind such faces. */
+ *  With --operator=7pt a beta of 0 closes a face, and mask closes all faces of a solid cell. A cell
+ *  without an open face, to another cell or on a Dirichlet side, is outside of the problem:
+ *  hpgmg_solve does not change its u, and its f and alpha are not used. Each set of cells that open
+ *  faces connect is singular by itself if it has neither alpha nor a given cell nor an open face on
+ * a Dirichlet or Robin side: then the mean of f is removed in it, and u gets the mean of --mean.
+ *
+ *  If u is determined only up to a constant, the ratio of two betas above 0 may be at most 1e20:
+ *  beyond, round-off of the mean of f grows to a large u behind such faces. */
 typedef struct {
-  const hpgmg_array_t *beta[3];   /**< on the faces normal to i, j and k, > 0 */
+  const hpgmg_array_t *beta[3];   /**< on the faces normal to i, j and k, >= 0 (7pt) or > 0 */
   const hpgmg_array_t *alpha;     /**< in cells, >= 0; only and always with varying_alpha */
-  const hpgmg_array_t *cell_beta; /**< in cells, > 0; instead of beta */
+  const hpgmg_array_t *cell_beta; /**< in cells, >= 0 (7pt) or > 0; instead of beta */
+  const hpgmg_array_t *mask; /**< in cells, 7pt: 0 solid, 1 solved, 2 given: hpgmg_solve takes u
+                                  of these cells from its u. NULL: all are solved */
 } hpgmg_coefficients_t;
 
 /** Values of the conditions on the sides of the grid, low and high, normal to i, j and k, as

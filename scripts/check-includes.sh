@@ -38,13 +38,14 @@ reserved='
 core_may='
   src/run/benchmark.h                : src/run/energy.h
   src/io/report/report.h             : src/io/input.h src/run/placement.h
-  src/run/benchmark.c                : src/run/rounding.h src/solver/cycle_wings.h
+  src/run/benchmark.c                : src/run/rounding.h src/solver/cycle_wings.h src/solver/solids.h
   src/main.c src/solver/problem.c    : src/solver/method.h
   src/cpu/table.c                    : src/cpu/pass.h
   src/io/report/report_text.c src/io/report/report_run.c src/io/report/report_plan.c : src/io/report/report_wings.h
   src/params/params_check.c src/params/params_command_line.c : src/params/params_files.h
   src/level/schedule.c src/level/smooth.c : src/level/sweep_wings.h
   src/solver/problem.c src/solver/cycle.c : src/solver/cycle_wings.h
+  src/solver/problem.c src/solver/solve.c : src/solver/solids.h
   src/transport/transport_buffered.c : src/backend/peer.h
   src/comm/comm_serial.c             : src/comm/comm_wings.h
 '

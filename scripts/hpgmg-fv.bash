@@ -37,7 +37,7 @@ _hpgmg_fv() {
     --transport) words='auto peer nccl mpi host' ;;
     --dump-precision) words='double float' ;;
     --dump-centering) words='cell point' ;;
-    --dump-fields) words='all u f residual beta_i beta_j beta_k dinv alpha' ;;
+    --dump-fields) words='all u f residual beta_i beta_j beta_k dinv alpha mask' ;;
     --dump-levels) words='all 0 1 2' ;;
     --input | --health | --json | --csv | --dump | --restart | --coefficients | --rhs)
       mapfile -t COMPREPLY < <(compgen -f -- "$value")

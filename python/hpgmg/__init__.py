@@ -78,6 +78,7 @@ class _Coefficients(ctypes.Structure):
         ("beta", ctypes.POINTER(_Array) * 3),
         ("alpha", ctypes.POINTER(_Array)),
         ("cell_beta", ctypes.POINTER(_Array)),
+        ("mask", ctypes.POINTER(_Array)),
     )
 
 
@@ -308,7 +309,7 @@ class Solver:
         self._shapes = [tuple(reversed(b.n)) for b in boxes]
         self._guess = _flag(guess, "guess")
         self._varying_alpha = _flag(varying_alpha, "varying_alpha")
-        self._is_set = {"beta": False, "alpha": False}
+        self._is_set = {"beta": False, "alpha": False, "mask": False}
         self._stream = None if stream is None else _integer(stream, "stream", 0, 2**64 - 1)
         if "\0" in words:
             raise ValueError("words has a null character")
@@ -411,8 +412,10 @@ class Solver:
         alpha: object = None,
         *,
         cell_beta: object = None,
+        mask: object = None,
     ) -> None:
-        """Replace beta, on the faces normal to i, j and k, or in cells, and alpha; set up the
+        """Replace beta, on the faces normal to i, j and k, or in cells, alpha, and the mask of
+        cells: 0 solid, 1 solved, 2 given (solve() takes u of these cells from its u); set up the
         levels.
 
         The array of faces normal to a direction has one more element in it than the box has
@@ -420,7 +423,11 @@ class Solver:
         self._check_open()
         if beta is not None and cell_beta is not None:
             raise ValueError("beta and cell_beta are given; give one of them")
-        has = {"beta": beta is not None or cell_beta is not None, "alpha": alpha is not None}
+        has = {
+            "beta": beta is not None or cell_beta is not None,
+            "alpha": alpha is not None,
+            "mask": mask is not None,
+        }
         for name, was_set in self._is_set.items():
             if was_set and not has[name]:
                 raise ValueError(f"{name} is missing; it was set before, so give it again")
@@ -442,6 +449,8 @@ class Solver:
                 given.beta[d] = take(faces, f"beta[{d}]", d)
         if alpha is not None:
             given.alpha = take(alpha, "alpha")
+        if mask is not None:
+            given.mask = take(mask, "mask")
         status = _library.hpgmg_set_coefficients(self._handle, ctypes.byref(given))
         if status != OK:
             raise Error(self._message(status))
@@ -475,6 +484,8 @@ class Solver:
         if u is None:
             if self._guess:
                 raise ValueError("u is None, but the solver starts from its values")
+            if self._is_set["mask"]:
+                raise ValueError("u is None, but it has the values of cells that are not solved")
             u = [np.empty(shape) for shape in self._shapes]
             u = u if self._listed else u[0]
         for x in u if self._listed and isinstance(u, (list, tuple)) else [u]:

@@ -37,7 +37,7 @@ static void create(const char *words) {
   options.comm = &comm;
   check(hpgmg_create(&options, &s.solver));
   check(hpgmg_set_coefficients(
-      s.solver, &(hpgmg_coefficients_t){{&s.beta[0], &s.beta[1], &s.beta[2]}, NULL, NULL}));
+      s.solver, &(hpgmg_coefficients_t){{&s.beta[0], &s.beta[1], &s.beta[2]}, NULL, NULL, NULL}));
 }
 
 /* The matrix is that of the library times h^3. */

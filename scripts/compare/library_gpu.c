@@ -109,7 +109,7 @@ int main(int argc, char **argv) {
   const hpgmg_array_t f = make(rhs, -1), u = make(rhs, -1);
   for (int d = 0; d < 3; d++)
     faces[d] = make(beta, d);
-  const hpgmg_coefficients_t given = {{&faces[0], &faces[1], &faces[2]}, NULL, NULL};
+  const hpgmg_coefficients_t given = {{&faces[0], &faces[1], &faces[2]}, NULL, NULL, NULL};
   check(hpgmg_set_coefficients(solver, &given), solver);
   hpgmg_storage(solver, &f_inside, &u_inside);
   check(hpgmg_solve(solver, &f, &u, &info), solver);

@@ -4,14 +4,25 @@
 #include "comm/comm.h"
 #include "formulas/walls.h"
 #include "level/ops.h"
+#include "solver/solids.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[MG_API_FIELDS] = {
-    "beta[0]",     "beta[1]",      "beta[2]",      "alpha",        "cell_beta",    "f",
-    "u",           "values[0][0]", "values[0][1]", "values[1][0]", "values[1][1]", "values[2][0]",
-    "values[2][1]"};
+static const char *const names[MG_API_FIELDS] = {"beta[0]",
+                                                 "beta[1]",
+                                                 "beta[2]",
+                                                 "alpha",
+                                                 "cell_beta",
+                                                 "mask",
+                                                 "f",
+                                                 "u",
+                                                 "values[0][0]",
+                                                 "values[0][1]",
+                                                 "values[1][0]",
+                                                 "values[1][1]",
+                                                 "values[2][0]",
+                                                 "values[2][1]"};
 
 static bool is_face(int field) {
   return field < MG_API_ALPHA;
@@ -44,8 +55,12 @@ static mg_cuboid_t read_part_of(const hpgmg_solver_t *s, int field, int box) {
 
 static mg_range_t range_of(const hpgmg_solver_t *s, int field) {
   if (field >= MG_API_F) return (mg_range_t){-MG_MAX_VALUE, MG_MAX_VALUE, true};
-  if (field < MG_API_CELL_BETA) return s->limit[field];
-  mg_range_t range = s->limit[0];
+  if (field == MG_API_MASK) return (mg_range_t){1.0, MG_N_MASKS - 1.0, true};
+  if (field == MG_API_ALPHA) return s->limit[field];
+  mg_range_t range = s->limit[is_face(field) ? field : 0];
+  /* Fixed levels may have no alpha that varies. */
+  range.may_be_0 = range.may_be_0 && (!s->h->is_fixed || s->h->params.closes_cells);
+  if (is_face(field)) return range;
   for (int d = 1; d < 3; d++) {
     range.least = fmax(range.least, s->limit[d].least);
     range.most = fmin(range.most, s->limit[d].most);
@@ -175,6 +190,7 @@ static mg_status_t check_given_arrays(const hpgmg_solver_t *s, const hpgmg_array
   mg_arrays_t found = {false, false};
   for (int f = 0; mg_boxes_count(s->boxes) > 0 && f < MG_API_F; f++) {
     const bool needed = f == MG_API_ALPHA       ? s->has_alpha
+                        : f == MG_API_MASK      ? field[f] != NULL
                         : f == MG_API_CELL_BETA ? by_cells
                                                 : !by_cells;
     if (needed) MG_TRY(check_arrays(s, f, field[f], &found));
@@ -258,13 +274,35 @@ static mg_status_t agree_on_beta(const hpgmg_solver_t *s, const hpgmg_array_t *c
   return mg_root_error(MG_ERR_USAGE, "some ranks give beta and others cell_beta");
 }
 
+static bool is_beta(int field) {
+  return is_face(field) || field == MG_API_CELL_BETA;
+}
+
+/* Closed cells need an alpha that varies, which fixed levels may lack. */
+static mg_status_t agree_on_mask(const hpgmg_solver_t *s, const hpgmg_array_t *const *field,
+                                 bool *has_mask) {
+  double has[3] = {has_cells(s) && field[MG_API_MASK], has_cells(s) && !field[MG_API_MASK],
+                   s->h->is_fixed};
+  MG_TRY(mg_comm_max(mg_comm_world(), has, 3));
+  *has_mask = has[0] > 0.0;
+  if (!*has_mask) return MG_OK;
+  if (has[1] > 0.0) return mg_root_error(MG_ERR_USAGE, "some ranks give mask and others not");
+  if (!mg_may_close_faces(&s->params))
+    return mg_root_error(MG_ERR_USAGE, "mask is given, but --operator=%s; it needs %s",
+                         mg_operator_name(s->params.op),
+                         MG_WING_SOLIDS ? "a build with the wing 'solids'" : "--operator=7pt");
+  if (has[2] == 0.0 || s->h->params.closes_cells) return MG_OK;
+  return mg_root_error(MG_ERR_USAGE, "hpgmg_storage has fixed levels without a mask; call "
+                                     "hpgmg_set_coefficients with a mask before");
+}
+
 /* Apply a function to the betas of each box. */
 typedef mg_status_t of_box_t(const hpgmg_solver_t *s, int field, int box, const hpgmg_array_t *a,
                              double *large);
 static mg_status_t for_betas(const hpgmg_solver_t *s, const hpgmg_array_t *const *field,
                              of_box_t *apply, double *large) {
   for (int f = 0; f < MG_API_F; f++)
-    for (int box = 0; f != MG_API_ALPHA && field[f] && box < mg_boxes_count(s->boxes); box++)
+    for (int box = 0; is_beta(f) && field[f] && box < mg_boxes_count(s->boxes); box++)
       MG_TRY(apply(s, f, box, &field[f][box], large));
   return MG_OK;
 }
@@ -273,7 +311,7 @@ static mg_status_t for_betas(const hpgmg_solver_t *s, const hpgmg_array_t *const
 static mg_status_t raise_large(const hpgmg_solver_t *s, int field, int box, const hpgmg_array_t *a,
                                double *large) {
   for (int32_t at[3] = {0}; at[0] >= 0;) {
-    const mg_range_t below = {MG_MIN_VALUE, nextafter(2.0 * *large, 0.0), false};
+    const mg_range_t below = {MG_MIN_VALUE, nextafter(2.0 * *large, 0.0), true};
     double value;
     MG_TRY(find_in_box(s, field, box, a, &below, at, &value));
     if (at[0] >= 0) *large = ldexp(1.0, ilogb(value));
@@ -283,16 +321,16 @@ static mg_status_t raise_large(const hpgmg_solver_t *s, int field, int box, cons
 
 static mg_status_t check_large(const hpgmg_solver_t *s, int field, int box, const hpgmg_array_t *a,
                                double *large) {
-  const mg_range_t above = {*large / MG_MAX_RATIO, MG_MAX_VALUE, false};
+  const mg_range_t above = {*large / MG_MAX_RATIO, MG_MAX_VALUE, s->limit[0].may_be_0};
   int32_t at[3];
   double value;
   MG_TRY(find_in_box(s, field, box, a, &above, at, &value));
   if (at[0] < 0) return MG_OK;
   return mg_error(MG_ERR_USAGE,
                   "%s has %g at (%d, %d, %d), less than 1e-20 of the greatest; if no side and no "
-                  "alpha fix u, that is lost in round-off; 1e-12 of the greatest closes a face as "
-                  "well",
-                  names[field], value, at[0], at[1], at[2]);
+                  "alpha fix u, that is lost in round-off; %s",
+                  names[field], value, at[0], at[1], at[2],
+                  s->limit[0].may_be_0 ? "0 closes a face" : "1e-12 of the greatest closes a face");
 }
 
 static mg_status_t check_ratio(const hpgmg_solver_t *s, const hpgmg_array_t *const *field) {
@@ -304,10 +342,11 @@ static mg_status_t check_ratio(const hpgmg_solver_t *s, const hpgmg_array_t *con
 }
 
 mg_status_t mg_api_check_coefficients(const hpgmg_solver_t *s, const hpgmg_array_t *const *field,
-                                      bool *by_cells) {
-  *by_cells = false;
+                                      bool *by_cells, bool *has_mask) {
+  *by_cells = *has_mask = false;
   MG_TRY(mg_comm_agree(check_given(s, field)));
   MG_TRY(mg_comm_agree(agree_on_beta(s, field, by_cells)));
+  MG_TRY(agree_on_mask(s, field, has_mask));
   MG_TRY(check_ratio(s, field));
   return check_alpha(s, field[MG_API_ALPHA]);
 }

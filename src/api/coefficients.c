@@ -8,6 +8,7 @@
 #include "level/wall_faces.h"
 #include "solver/cycle_wings.h"
 #include "solver/reference.h"
+#include "solver/solids.h"
 #include "wings.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static double one = 1.0;
 
 static void set_to_1(hpgmg_solver_t *s) {
   for (int f = 0; f < MG_API_F; f++)
-    s->field[f] = f == MG_API_CELL_BETA || (f == MG_API_ALPHA && !s->has_alpha) ? NULL : s->ones;
+    s->field[f] = f >= MG_API_CELL_BETA || (f == MG_API_ALPHA && !s->has_alpha) ? NULL : s->ones;
 }
 
 mg_status_t mg_api_create_coefficients(hpgmg_solver_t *s) {
@@ -57,6 +58,8 @@ static mg_status_t load(void *data, mg_hierarchy_t *h) {
   else
     for (int d = 0; d < 3; d++)
       MG_TRY(load_faces(s, d));
+  if (s->has_mask) MG_TRY(mg_boxes_store(s->boxes, s->field[MG_API_MASK], MG_CELLS, MG_U));
+  MG_IF_SOLIDS(if (s->has_mask) MG_TRY(mg_solids_take_mask(h)));
   if (!s->has_alpha) return MG_OK;
   return mg_boxes_store(s->boxes, s->field[MG_API_ALPHA], MG_CELLS, MG_ALPHA);
 }
@@ -74,8 +77,8 @@ mg_status_t mg_api_set_up(hpgmg_solver_t *s) {
   MG_IF_COARSE(MG_TRY(mg_comm_agree_or_end(mg_graph_capture(s->h, 0))));
   const bool alone = mg_comm_size(mg_comm_world()) == 1,
              singular = mg_is_singular(&s->h->level[0].store.view);
-  s->can_enqueue =
-      s->h->graph[0][MG_KIND_FIRST] && (alone || (!singular && mg_boxes_are_local(s->boxes)));
+  s->can_enqueue = s->h->graph[0][MG_KIND_FIRST] && !s->h->params.closes_cells &&
+                   (alone || (!singular && mg_boxes_are_local(s->boxes)));
   s->ready = s->usable = true;
   return MG_OK;
 }
@@ -99,14 +102,15 @@ mg_status_t mg_api_set_rhs(hpgmg_solver_t *s, const hpgmg_array_t *f, bool enque
 
 mg_status_t mg_api_set_coefficients(hpgmg_solver_t *s, const hpgmg_coefficients_t *c) {
   MG_TRY(mg_comm_agree(c ? MG_OK : mg_error(MG_ERR_USAGE, "coefficients is NULL")));
-  const hpgmg_array_t *const field[MG_API_F] = {c->beta[0], c->beta[1], c->beta[2], c->alpha,
-                                                c->cell_beta};
-  bool by_cells;
-  MG_TRY(mg_api_check_coefficients(s, field, &by_cells));
+  const hpgmg_array_t *const field[MG_API_F] = {c->beta[0], c->beta[1],   c->beta[2],
+                                                c->alpha,   c->cell_beta, c->mask};
+  bool by_cells, has_mask;
+  MG_TRY(mg_api_check_coefficients(s, field, &by_cells, &has_mask));
   s->by_cells = by_cells;
+  s->has_mask = has_mask;
   memcpy(s->field, field, sizeof field);
   const mg_status_t status = mg_api_set_up(s);
-  s->by_cells = false;
+  s->by_cells = s->has_mask = false;
   set_to_1(s); /* the caller's arrays may end */
   return status;
 }

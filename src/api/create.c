@@ -8,6 +8,7 @@
 #include "solver/cycle.h"
 #include "solver/cycle_wings.h"
 #include "solver/method.h"
+#include "solver/solids.h"
 #include "wings.h"
 #include <math.h>
 #include <stdlib.h>
@@ -162,7 +163,7 @@ static mg_status_t set_limits(hpgmg_solver_t *s) {
     MG_IF_MIXED(const mg_vector_t vec = f == MG_API_ALPHA ? MG_ALPHA : MG_BETA_I + (mg_vector_t)f;
                 if (s->h->low) MG_TRY(mg_comm_agree(mg_mixed_range(s->h, vec, &of_float))));
     *limit = (mg_range_t){fmax(MG_MIN_VALUE, of_float.least), fmin(MG_MAX_VALUE, of_float.most),
-                          f == MG_API_ALPHA};
+                          f == MG_API_ALPHA || mg_may_close_faces(&s->params)};
   }
   MG_IF_MIXED(if (s->h->low) return mg_mixed_check_widths(s->h));
   return MG_OK;

@@ -5,6 +5,8 @@
 #include "comm/comm.h"
 #include "formulas/walls.h"
 #include "level/ops.h"
+#include "solver/solids.h"
+#include "wings.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -94,6 +96,7 @@ static void record(const hpgmg_solver_t *s, mg_history_t *history, double norm, 
 static mg_status_t load_guess(hpgmg_solver_t *s, const hpgmg_array_t *u) {
   s->h->residual_level = -1;
   MG_TRY(mg_boxes_store(s->boxes, u, MG_CELLS, MG_U));
+  MG_IF_SOLIDS(if (s->h->params.closes_cells) MG_TRY(mg_solids_clear(s->h, MG_U)));
   return mg_set_mean(&s->h->level[0], MG_U, s->params.mean);
 }
 
@@ -121,10 +124,18 @@ static mg_status_t solve_by_number(hpgmg_solver_t *s, double f_norm, mg_history_
   MG_TRY(run_cycles(s));
   MG_TRY(mg_cycle_residual_norm(s->h, 0, kind_of(s, s->cycles - 1), &norm));
   MG_TRY(mg_comm_max(mg_comm_world(), &norm, 1));
+  MG_IF_SOLIDS(MG_TRY(mg_solids_finish(s->h)));
   history->n_cycles = s->cycles - 1 + s->has_guess;
   record(s, history, norm, f_norm);
   if (isfinite(norm)) return MG_OK;
   return mg_root_error(MG_ERR_DIVERGED, "max|f-Au| is %g after %d cycles", norm, s->cycles);
+}
+
+/* The caller's u of cells outside of the problem. */
+static mg_status_t take_values(hpgmg_solver_t *s, const hpgmg_array_t *u) {
+  MG_TRY(mg_boxes_store(s->boxes, u, MG_CELLS, MG_U));
+  MG_IF_SOLIDS(MG_TRY(mg_solids_take_values(s->h, true)));
+  return MG_OK;
 }
 
 static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,
@@ -132,6 +143,7 @@ static mg_status_t solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_
   mg_history_t history = {.n_cycles = 0};
   double f_norm;
   if (!s->ready) MG_TRY(mg_api_set_up(s));
+  if (s->h->params.closes_cells) MG_TRY(take_values(s, u));
   MG_TRY(mg_api_set_rhs(s, f, false));
   MG_TRY(mg_problem_restrict_rhs(s->h, 0, &f_norm));
   MG_TRY(check_f(s, f, f_norm));
@@ -180,8 +192,8 @@ static const char *why_not_enqueued(const hpgmg_solver_t *s, const mg_arrays_t *
          : !s->ready          ? "the levels are not set up; call hpgmg_set_coefficients before"
          : s->can_enqueue     ? NULL
                               : "a solve waits for the host: several ranks with boxes that are not "
-                                "those of hpgmg_boxes or a singular A, or levels on the CPU "
-                                "(--cpu-below)";
+                                "those of hpgmg_boxes or a singular A, closed faces, or levels on "
+                                "the CPU (--cpu-below)";
 }
 
 mg_status_t mg_api_solve(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgmg_array_t *u,

@@ -16,6 +16,7 @@ enum { MG_API_MESSAGE = 1024, MG_API_LINE = 3072 };
 enum {
   MG_API_ALPHA = 3,
   MG_API_CELL_BETA,
+  MG_API_MASK,
   MG_API_F,
   MG_API_U,
   MG_API_SIDE, /* and 5 more, in the order of mg_cells_at */
@@ -47,6 +48,7 @@ struct hpgmg_solver {
   hpgmg_array_t *ones;                  /* for each box an array of the value 1 */
   void *stream;
   bool by_cells;    /* beta is that of cells */
+  bool has_mask;    /* there is a mask */
   bool has_alpha;   /* the caller gives alpha */
   bool has_guess;   /* and a first u */
   int cycles;       /* of each solve; 0: until the tolerance */
@@ -108,10 +110,11 @@ MG_MUST_CHECK mg_status_t mg_api_check_solve(hpgmg_solver_t *s, const hpgmg_arra
 /** Check coefficients and sides, values too.
  *  @param[in]  field     arrays in the order of MG_API_ALPHA and so on
  *  @param[out] by_cells  beta is that of cells
+ *  @param[out] has_mask  there is a mask
  *  @param[out] given     sides that have values on any rank */
 MG_MUST_CHECK mg_status_t mg_api_check_coefficients(const hpgmg_solver_t *s,
                                                     const hpgmg_array_t *const *field,
-                                                    bool *by_cells);
+                                                    bool *by_cells, bool *has_mask);
 MG_MUST_CHECK mg_status_t mg_api_check_sides(const hpgmg_solver_t *s, const hpgmg_sides_t *sides,
                                              bool given[3][2]);
 

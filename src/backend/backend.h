@@ -19,8 +19,7 @@
 typedef enum {
   MG_SPACE_LEVEL,   /**< accessed by the backend's operations only */
   MG_SPACE_MANAGED, /**< as LEVEL, but CUDA managed memory, which stays on the device */
-  MG_SPACE_SHARED   /**< accessed by host code and backend: message buffers, the first level on the
-                       CPU */
+  MG_SPACE_SHARED   /**< accessed by host code too: message buffers, the first level on the CPU */
 } mg_space_t;
 
 /** Region of a level. INTERIOR: cells whose stencil reads no ghost filled by copies or messages
@@ -33,8 +32,8 @@ typedef enum {
   MG_REGION_INTERIOR_FIRST
 } mg_region_t;
 
-/** The built-in problem in direction d of the unit cube: n[d] + 1 values at faces, n[d] at cell
- *  centers. */
+/** The built-in problem in direction d of the unit cube: n[d] + 1 values at faces, n[d] in cells.
+ */
 typedef struct {
   const double *face[3];        /**< positions of the faces */
   const double *center[3];      /**< and of the centers */
@@ -66,8 +65,8 @@ typedef struct {
    *  shared memory. */
   mg_status_t (*wait)(void);
   /** Record an event after all operations enqueued so far, and wait for that event while later
-   *  operations continue. One event at a time. Like `wait`, event_wait fails if a message did not
-   *  arrive. */
+   *  operations continue. One event at a time. Like `wait`, event_wait fails if a message is lost.
+   */
   mg_status_t (*event_record)(void);
   mg_status_t (*event_wait)(void);
   /** x += (mean - sum(x weight) / n) scale, for the n cells of a level, all on this rank. The
@@ -205,9 +204,10 @@ typedef struct mg_backend {
    *  count. They have no factors yet.
    *  @param[in,out] sum  for each direction and each plane across it the sums of the faces normal
    *      to i, j, k
-   *  @param[in,out] least  becomes the least beta of each direction's faces, if that is less
+   *  @param[in,out] least  becomes the least beta above 0 of each direction's faces, if that is
+   * less; least[3] becomes 0 if the beta of a face is 0
    *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-  mg_status_t (*sum_planes)(const mg_view_t *v, double scale, int64_t *sum, double least[3]);
+  mg_status_t (*sum_planes)(const mg_view_t *v, double scale, int64_t *sum, double least[4]);
   /** Restrict MG_BETA_I + d of the fine patches to vector `dst` of the coarse patches, for faces
    *  0..n in direction d. Coarse patch p is the coarsened fine patch p.
    *  @param[in] factor  for mg_restrict_face, of each coarse face in direction d; NULL: each coarse

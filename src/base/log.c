@@ -47,8 +47,7 @@ static void write_line(const char *prefix, const char *suffix, const char *forma
   fflush(stderr);
 }
 
-/* Location of an error that the user did not cause: the rank and, with --verbose, the source
- * line. */
+/* Location of an error that the user did not cause: the rank and, with --verbose, the line. */
 static void describe_place(const char *file, int line, mg_status_t status, char *where,
                            size_t size) {
   char rank[32] = "", place[128] = "";

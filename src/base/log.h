@@ -1,6 +1,5 @@
 /* User messages, on stderr unless mg_log_enter says otherwise. Results go to stdout through
- * src/io/.
- */
+ * src/io/. */
 #ifndef MG_LOG_H
 #define MG_LOG_H
 

@@ -63,8 +63,7 @@ int64_t mg_host_memory_available(void);
 /** mg_host_memory_available with /proc and /sys below the folder `root`. For tests. */
 int64_t mg_host_memory_available_in(const char *root);
 
-/** Bytes that this process may still allocate under its limits (ulimit -v, -d); INT64_MAX if
- *  unlimited. */
+/** Bytes that this process may still allocate by its limits (ulimit -v, -d), or INT64_MAX. */
 int64_t mg_host_memory_process_limit(void);
 
 /** Make SIGHUP, SIGINT, SIGTERM and SIGPIPE end the run after the current cycle.

@@ -28,8 +28,8 @@ const mg_operator_traits_t *const mg_operator_traits[] = {
             .gsrb_smooths = 3, .jacobi_smooths = 6, .degree = 6, .rounding = {0.014, 0.014}),
     [MG_OPERATOR_7PT] =
         ROW(TRAITS_7, .wall_order = 1, .v = MG_INTERPOLATE_P0, .f = MG_INTERPOLATE_P1,
-            .point_data = true, .gsrb_smooths = 2, .jacobi_smooths = 4, .degree = 4,
-            .rounding = {0.06, 0.03}, .error = {8.7e-3, 1.2e-3}),
+            .closes_faces = true, .point_data = true, .gsrb_smooths = 2, .jacobi_smooths = 4,
+            .degree = 4, .rounding = {0.06, 0.03}, .error = {8.7e-3, 1.2e-3}),
     [MG_OPERATOR_27PT] =
         ROW(.points = 27, .radius = 1, .edges = true, .order = 2, .weights = 4.0, .max_steps = 1,
             .wall_order = 3, .v = MG_INTERPOLATE_P2, .f = MG_INTERPOLATE_P2, .constant = true,

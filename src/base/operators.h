@@ -50,6 +50,7 @@ typedef struct {
   bool in_place;      /**< a cell reads no other cell of its color: colored steps run in place */
   bool sums_diagonal; /**< kernels may sum the diagonal from the betas that they load */
   bool any_grid;      /**< grids of any size, with any spacing and boundary values (--cells) */
+  bool closes_faces;  /**< betas inside of the grid may be 0: formulas read only adjacent cells */
   bool mixed_sides;   /**< Neumann walls, and walls beside periodic sides */
   int order;          /**< of convergence */
   double weights;     /**< bound on the sum of weight magnitudes in the gradient at a face */

@@ -21,8 +21,7 @@ enum { MG_SUM_DIGITS = 68, MG_SUM_NONFINITE = MG_SUM_DIGITS, MG_SUM_LIMBS = MG_S
 
 /** A fixed-point number; value = sum of digit[i] * 2^(32 i - 1074). Zero-initialize it.
  *
- *  Digits are signed and may exceed 32 bits until normalized. Normalize at least every 2^30
- *  terms. */
+ *  Digits are signed and may exceed 32 bits until normalized. Normalize every 2^30 terms. */
 typedef struct {
   int64_t digit[MG_SUM_LIMBS];
 } mg_sum_t;
@@ -65,8 +64,7 @@ MG_INLINE double mg_sum_split(double *term, double splitter) {
   return part;
 }
 
-/** Propagate carries: every digit but the top one is then in [0, 2^32). Call it before adding over
- *  ranks. */
+/** Propagate carries: every digit but the top one is then in [0, 2^32). For sums over ranks. */
 MG_SHARED void mg_sum_normalize(mg_sum_t *sum) {
   for (int i = 0; i < MG_SUM_DIGITS - 1; i++) {
     const int64_t digit = sum->digit[i] & 0xffffffffLL;

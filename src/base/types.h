@@ -102,6 +102,7 @@ typedef enum {
   MG_FIELD_BETA_K,
   MG_FIELD_DINV,
   MG_FIELD_ALPHA,
+  MG_FIELD_MASK, /**< 0: outside of the problem, 1: solved, 2: u is given; of level 0 */
   MG_N_FIELDS
 } mg_field_t;
 

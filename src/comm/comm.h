@@ -73,8 +73,7 @@ MG_MUST_CHECK mg_status_t mg_comm_agree(mg_status_t mine);
 /** mg_comm_agree after work in which ranks wait for each other. Collective over the world.
  *
  *  A failure of one rank (memory, device, message) would leave the others waiting forever. Such a
- *  rank aborts all ranks with the exit code of its status, or returns if it may not end the
- * program. */
+ *  rank aborts all ranks with the exit code of its status, or returns if it may not. */
 MG_MUST_CHECK static inline mg_status_t mg_comm_agree_or_end(mg_status_t mine) {
   if (mine >= MG_ERR_MEMORY && mg_comm_size(mg_comm_world()) > 1) {
     if (!mg_comm_ends(mg_comm_world())) return mine;
@@ -96,8 +95,7 @@ MG_MUST_CHECK mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n);
 MG_MUST_CHECK mg_status_t mg_comm_min(mg_comm_t *comm, double *values, int n);
 MG_MUST_CHECK mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n);
 
-/** Element-wise sum over the ranks that share this host's memory, in place. Collective over the
- *  world. */
+/** Element-wise sum over the ranks that share this host's memory, in place. All ranks call it. */
 MG_MUST_CHECK mg_status_t mg_comm_sum_on_host(double *values, int n);
 
 /** This rank's index among the ranks that share its host's memory, and the number of those ranks.

@@ -119,7 +119,7 @@ mg_status_t mg_cpu_prepare_factors(const mg_view_t *v, const double *const facto
                                    mg_factors_t **out);
 void mg_cpu_release_factors(mg_factors_t *factors);
 mg_status_t mg_cpu_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors);
-mg_status_t mg_cpu_sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[3]);
+mg_status_t mg_cpu_sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[4]);
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                   mg_vector_t dst, const mg_face_factor_t *factor);
 mg_status_t mg_cpu_extend_faces(const mg_view_t *v);

@@ -152,44 +152,45 @@ mg_status_t mg_cpu_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_f
 /* Add the faces normal to d of a row to the sums of its cells.
  * @return the sum of the row */
 static int64_t sum_row(const mg_patch_t *p, int d, int j, int k, double scale, int64_t *of_cell,
-                       double *least) {
+                       double least[4]) {
   const mg_real_t *beta = mg_cell(p, MG_BETA_I + d, 0, j, k);
   int64_t sum = 0;
   for (int i = d == 0 && p->wall[0][0] ? 1 : 0; i < p->n[0]; i++) {
     const int64_t term = (int64_t)(scale * (double)beta[i]);
     of_cell[i] += term;
     sum += term;
-    *least = fmin(*least, (double)beta[i]);
+    double *const lowest = &least[beta[i] == MG_REAL(0.0) ? 3 : d];
+    *lowest = fmin(*lowest, (double)beta[i]);
   }
   return sum;
 }
 
 /* Sum the planes across j and k; of_cell gets those across i, for each thread. */
 static void sum_patch(const mg_view_t *v, const mg_patch_t *p, double scale, int64_t *of_cell,
-                      int64_t *sum, double least[3]) {
+                      int64_t *sum, double least[4]) {
   int64_t *const of_j = sum + 3 * (v->n[0] + p->lo[1]);
   int64_t *const of_k = sum + 3 * (v->n[0] + v->n[1] + p->lo[2]);
 #pragma omp parallel num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
   {
     int64_t *const mine = of_cell + (int64_t)mg_cpu_thread() * 3 * p->n[0];
-    double lowest[3] = {INFINITY, INFINITY, INFINITY};
+    double lowest[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
 #pragma omp for
     for (int k = 0; k < p->n[2]; k++)
       for (int d = 0; d < 3; d++)
         for (int j = d == 1 && p->wall[1][0] ? 1 : 0; j < p->n[1]; j++) {
           if (d == 2 && k == 0 && p->wall[2][0]) continue;
-          const int64_t row = sum_row(p, d, j, k, scale, mine + d * p->n[0], &lowest[d]);
+          const int64_t row = sum_row(p, d, j, k, scale, mine + d * p->n[0], lowest);
           of_k[3 * k + d] += row;
 #pragma omp atomic
           of_j[3 * j + d] += row;
         }
 #pragma omp critical
-    for (int d = 0; d < 3; d++)
+    for (int d = 0; d < 4; d++)
       least[d] = fmin(least[d], lowest[d]);
   }
 }
 
-mg_status_t mg_cpu_sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[3]) {
+mg_status_t mg_cpu_sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[4]) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
     const int threads = mg_cpu_threads(v);

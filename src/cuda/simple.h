@@ -60,8 +60,7 @@ inline dim3 mg_cuda_grid(int64_t nx, int64_t ny, int64_t nz, dim3 block) {
 /** Device memory of one exact sum or one maximum at a time. */
 unsigned long long *mg_cuda_reduction(void);
 
-/** Clear the exact sum before kernels call mg_sum_add_atomic; mg_cuda_sum_end adds the result to
- *  `sum`. */
+/** Clear the exact sum before kernels call mg_sum_add_atomic; mg_cuda_sum_end returns the sum. */
 mg_status_t mg_cuda_sum_begin(void);
 mg_status_t mg_cuda_sum_end(mg_sum_t *sum);
 /** Add the sums of bricks of u^3 cells to it (simple.cu). */
@@ -119,7 +118,7 @@ mg_status_t mg_cuda_prepare_factors(const mg_view_t *v, const double *const fact
                                     mg_factors_t **out);
 void mg_cuda_release_factors(mg_factors_t *factors);
 mg_status_t mg_cuda_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors);
-mg_status_t mg_cuda_sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[3]);
+mg_status_t mg_cuda_sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[4]);
 mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                    mg_vector_t dst, const mg_face_factor_t *factor);
 mg_status_t mg_cuda_extend_faces(const mg_view_t *v);

@@ -186,8 +186,7 @@ static mg_status_t limit_steps_per_pass(mg_params_t *params) {
   return MG_OK;
 }
 
-/* --memory=unified requires managed memory that not every device supports; one rank logs the
- * error. */
+/* --memory=unified requires managed memory that not every device supports; one rank says so. */
 static mg_status_t check_memory(const mg_params_t *params) {
   if (params->memory != MG_MEMORY_UNIFIED) return MG_OK;
   const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());

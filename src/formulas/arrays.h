@@ -15,9 +15,9 @@ MG_INLINE bool mg_is_in_range(const mg_range_t *range, double x) {
   return (x >= range->least && x <= range->most) || (range->may_be_0 && x == 0.0);
 }
 
-/** Beta between two cells: their harmonic mean. Exactly a if a == b. */
+/** Beta between two cells: their harmonic mean. Exactly a if a == b, also 0. */
 MG_INLINE double mg_harmonic(double a, double b) {
-  return a * (b / (0.5 * (a + b)));
+  return a > 0.0 ? a * (b / (0.5 * (a + b))) : 0.0;
 }
 
 /** The same, weighted by the widths of the cells. */

@@ -79,8 +79,8 @@ MG_SHARED mg_row_sums_t mg_row_sums_27(const mg_view_t *v, const mg_patch_t *p,
   return s;
 }
 
-/* Weights of one fv4 row by offset, in units of -b/h^2: along the axes, and on the 4 edges of each
- * plane (d, t). */
+/* Weights of one fv4 row by offset, in units of -b/h^2: along the axes, on the edges of planes (d,
+ * t). */
 typedef struct {
   mg_real_t axis[3][5];
   mg_real_t edge[3][2]
@@ -196,8 +196,7 @@ MG_SHARED mg_row_sums_t mg_sums_folded(const mg_view_t *v, int order, const int 
     (&b.bin[0][0][0])[c] = 0.0;
   for (int d = 0; d < 3; d++)
     b.colors[d] = v->n[d] < MG_FV4_COLORS ? v->n[d] : MG_FV4_COLORS;
-  /* Recompute folded cells instead of storing them: a GPU reserves this stack for all its threads.
-   */
+  /* Recompute folded cells: a GPU reserves the stack that stores them for all its threads. */
   mg_ghost_combination_t f[3];
   for (int d = 0; d < 3; d++)
     f[d] = mg_fold_cell(v, v->n[d], order, cell[d]);

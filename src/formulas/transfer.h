@@ -69,9 +69,12 @@ typedef struct {
  *  @param[in] beta  the face
  *  @param[in] d     stride along the normal */
 MG_INLINE mg_real_t mg_beta_in_line(const mg_real_t *beta, ptrdiff_t d, mg_face_factor_t f) {
+  const bool low = f.low > 0.0, high = f.high > 0.0;
   mg_real_t resistance = MG_REAL(1.0);
-  if (f.low > 0.0) resistance = resistance + MG_REAL(f.low) * (beta[0] / beta[-d]);
-  if (f.high > 0.0) resistance = resistance + MG_REAL(f.high) * (beta[0] / beta[d]);
+  if ((low && beta[-d] == MG_REAL(0.0)) || (high && beta[d] == MG_REAL(0.0)))
+    return beta[0] * MG_REAL(0.25);
+  if (low) resistance = resistance + MG_REAL(f.low) * (beta[0] / beta[-d]);
+  if (high) resistance = resistance + MG_REAL(f.high) * (beta[0] / beta[d]);
   const mg_real_t part = MG_REAL(f.in_line) / resistance;
   return beta[0] * (part > MG_REAL(0.25) ? part : MG_REAL(0.25)); /* also if it is not a number */
 }

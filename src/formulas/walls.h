@@ -80,7 +80,7 @@ MG_INLINE mg_wall_share_t mg_wall_share(const mg_side_t *c, int order, double h,
     s.f = c->value / h;
   } else if (c->flux == 0.0) {
     s.f = beta / (h * h) * (order == 1 ? 2.0 : 3.0) * c->value;
-  } else {
+  } else if (beta > 0.0) {
     s.alpha = c->u / (c->flux + 0.5 * c->u * h / beta) / h;
     s.f = s.alpha * c->value / c->u;
   }

@@ -9,6 +9,9 @@
 /** Whether a level is selected. */
 bool mg_dump_wants_level(const mg_params_t *params, int level);
 
+/** Whether a dump has a field on a level. */
+bool mg_dump_wants_at(const mg_params_t *params, int level, mg_field_t field);
+
 /** Whether a dump includes the upper-wall faces of a field, or of any field for MG_N_FIELDS. */
 bool mg_dump_wants_wall(const mg_params_t *p, mg_field_t field);
 
@@ -44,12 +47,14 @@ MG_MUST_CHECK mg_status_t mg_dump_get_setting(mg_h5_t *file, const mg_option_t *
 MG_MUST_CHECK mg_status_t mg_dump_check_xml(const char *path);
 
 /** Make MG_F, MG_ALPHA or a beta of the finest level the one that was given, with the factors of
- *  level/metric.h: f and alpha without the shares of conditions, beta also on Robin's sides. For
- *  dumps, which can then be read as the files of a problem. Overwrites MG_TMP, which must not
+ *  level/metric.h: f and alpha without the shares of conditions and given cells, beta also on
+ * Robin's sides and faces of given cells; MG_U its values outside, or for MG_FIELD_MASK the mask.
+ * For dumps, which can then be read as the files of a problem. Overwrites MG_TMP, which must not
  * change until mg_dump_restore_conditions. Other vectors are not changed.
  *  @pre   the run has --dump
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_dump_remove_conditions(mg_hierarchy_t *h, mg_vector_t vec);
+MG_MUST_CHECK mg_status_t mg_dump_remove_conditions(mg_hierarchy_t *h, mg_field_t field,
+                                                    mg_vector_t vec);
 MG_MUST_CHECK mg_status_t mg_dump_restore_conditions(mg_hierarchy_t *h, mg_vector_t vec);
 
 #endif

@@ -16,11 +16,17 @@ bool mg_dump_wants(const mg_params_t *params, mg_field_t field) {
   /* Without the equation's term, alpha holds shares of conditions. */
   const bool has_alpha = params->alpha_varies && params->equation == MG_EQUATION_HELMHOLTZ;
   if (field == MG_FIELD_ALPHA && !has_alpha) return false;
+  if (field == MG_FIELD_MASK) return params->closes_cells;
   return (params->dump_fields & 1u << field) != 0;
 }
 
 bool mg_dump_wants_level(const mg_params_t *params, int level) {
   return (params->dump_levels & 1u << level) != 0;
+}
+
+bool mg_dump_wants_at(const mg_params_t *params, int level, mg_field_t field) {
+  return mg_dump_wants_level(params, level) && mg_dump_wants(params, field) &&
+         (level == 0 || field != MG_FIELD_MASK);
 }
 
 bool mg_dump_wants_wall(const mg_params_t *p, mg_field_t field) {
@@ -69,10 +75,9 @@ int64_t mg_dump_bytes(const mg_params_t *params, const mg_plan_t *plan) {
       params->dump_precision == MG_PRECISION_FLOAT ? sizeof(float) : sizeof(double);
   int64_t bytes = 0;
   for (int l = 0; l < mg_plan_n_double_levels(plan); l++)
-    for (int field = 0; field < MG_N_FIELDS; field++) {
-      if (mg_dump_wants_level(params, l) && mg_dump_wants(params, (mg_field_t)field))
+    for (int field = 0; field < MG_N_FIELDS; field++)
+      if (mg_dump_wants_at(params, l, (mg_field_t)field))
         bytes += mg_layout_n_cells(&plan->level[l].layout) * size;
-    }
   return bytes;
 }
 

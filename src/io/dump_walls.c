@@ -4,6 +4,8 @@
 #include "level/ops.h"
 #include "level/wall_faces.h"
 #include "solver/conditions.h"
+#include "solver/solids.h"
+#include "wings.h"
 
 /* Only to MG_ALPHA: with the value 0, nothing is added to f. */
 static mg_status_t add_to_alpha(mg_hierarchy_t *h) {
@@ -61,15 +63,29 @@ static bool is_beta(mg_vector_t vec) {
   return vec == MG_BETA_I || vec == MG_BETA_J || vec == MG_BETA_K;
 }
 
-mg_status_t mg_dump_remove_conditions(mg_hierarchy_t *h, mg_vector_t vec) {
+static mg_status_t remove_conditions(mg_hierarchy_t *h, mg_vector_t vec) {
   if (!mg_params_has_wall_values(&h->params)) return MG_OK;
   if (is_beta(vec)) return open_faces(h, (int)(vec - MG_BETA_I));
   return vec == MG_F || vec == MG_ALPHA ? remove_shares(h, vec) : MG_OK;
 }
 
-mg_status_t mg_dump_restore_conditions(mg_hierarchy_t *h, mg_vector_t vec) {
+mg_status_t mg_dump_remove_conditions(mg_hierarchy_t *h, mg_field_t field, mg_vector_t vec) {
+  MG_IF_SOLIDS(MG_TRY(mg_solids_show(h, vec, field == MG_FIELD_MASK)));
+  MG_TRY(remove_conditions(h, vec));
+  MG_IF_SOLIDS(if (vec == MG_F || vec == MG_ALPHA) MG_TRY(mg_solids_clear(h, vec)));
+  (void)field;
+  return MG_OK;
+}
+
+static mg_status_t restore(mg_hierarchy_t *h, mg_vector_t vec) {
   if (!mg_params_has_wall_values(&h->params)) return MG_OK;
   if (is_beta(vec)) return mg_wall_betas_restore(h);
   if (vec != MG_F && vec != MG_ALPHA) return MG_OK;
   return mg_axpby(&h->level[0], vec, 1.0, MG_TMP, 0.0, MG_TMP);
+}
+
+mg_status_t mg_dump_restore_conditions(mg_hierarchy_t *h, mg_vector_t vec) {
+  MG_TRY(restore(h, vec));
+  MG_IF_SOLIDS(return mg_solids_restore(h, vec));
+  return MG_OK;
 }

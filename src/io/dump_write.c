@@ -15,7 +15,7 @@
 static const mg_vector_t vector_of[MG_N_FIELDS] = {
     [MG_FIELD_U] = MG_U,           [MG_FIELD_F] = MG_F,           [MG_FIELD_RESIDUAL] = MG_TMP,
     [MG_FIELD_BETA_I] = MG_BETA_I, [MG_FIELD_BETA_J] = MG_BETA_J, [MG_FIELD_BETA_K] = MG_BETA_K,
-    [MG_FIELD_DINV] = MG_DINV,     [MG_FIELD_ALPHA] = MG_ALPHA};
+    [MG_FIELD_DINV] = MG_DINV,     [MG_FIELD_ALPHA] = MG_ALPHA,   [MG_FIELD_MASK] = MG_U};
 
 /* --- fields ---------------------------------------------------------------------------- */
 
@@ -33,7 +33,7 @@ static mg_status_t run_field(mg_hierarchy_t *h, int l, mg_field_t field, bool wr
   mg_metric_t metric;
   mg_dump_data_path(&h->params, l, field, path);
   if (!write) return mg_field_read(io, path, MG_NO_VECTOR);
-  if (l == 0) MG_TRY(mg_comm_agree_or_end(mg_dump_remove_conditions(h, vector_of[field])));
+  if (l == 0) MG_TRY(mg_comm_agree_or_end(mg_dump_remove_conditions(h, field, vector_of[field])));
   if (field == MG_FIELD_RESIDUAL)
     MG_TRY(mg_comm_agree_or_end(mg_residual(&h->level[l], MG_TMP, MG_U, MG_F)));
   MG_TRY(mg_comm_agree(mg_metric_create(h, l, vector_of[field], &metric)));
@@ -55,7 +55,7 @@ static mg_status_t run_level(mg_hierarchy_t *h, int l, mg_h5_t *file, bool write
   MG_TRY(mg_slabs_create(&h->level[l], mg_h5_ranks(), &io.slabs));
   mg_status_t status = MG_OK;
   for (int field = 0; field < MG_N_FIELDS && status == MG_OK && beyond->value == 0.0; field++)
-    if (mg_dump_wants(&h->params, (mg_field_t)field))
+    if (mg_dump_wants_at(&h->params, l, (mg_field_t)field))
       status = run_field(h, l, (mg_field_t)field, write, &io, beyond);
   mg_slabs_free(io.slabs);
   return status;
@@ -87,14 +87,15 @@ static mg_status_t unscale_wall(const mg_hierarchy_t *h, int d, const int32_t n[
 static mg_status_t run_wall(mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
                             const mg_rows_t *wall) {
   const mg_vector_t beta = MG_BETA_I + (mg_vector_t)d;
+  const mg_field_t field = MG_FIELD_BETA_I + (mg_field_t)d;
   char path[MG_DATA_PATH_MAX];
   int32_t n[2];
   mg_boundary_faces_size(h->plan.level[0].layout.n, d, n);
-  MG_TRY(mg_comm_agree_or_end(mg_dump_remove_conditions(h, beta)));
+  MG_TRY(mg_comm_agree_or_end(mg_dump_remove_conditions(h, field, beta)));
   MG_TRY(mg_boundary_move(&h->level[0], beta, d, 1, false, wall->values));
   MG_TRY(mg_comm_agree_or_end(mg_dump_restore_conditions(h, beta)));
   MG_TRY(unscale_wall(h, d, n, wall->values));
-  snprintf(path, sizeof path, "/HPGMG/walls/%s", mg_field_name((mg_field_t)(MG_FIELD_BETA_I + d)));
+  snprintf(path, sizeof path, "/HPGMG/walls/%s", mg_field_name(field));
   return mg_rows_move(file, path, true, 2, n, write, wall);
 }
 

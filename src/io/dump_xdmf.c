@@ -106,7 +106,7 @@ static void put_level(FILE *out, const file_t *file, int level) {
   else
     put_uneven(out, level, n, file->name);
   for (int field = 0; field < MG_N_FIELDS; field++)
-    if (mg_dump_wants(p, (mg_field_t)field))
+    if (mg_dump_wants_at(p, level, (mg_field_t)field))
       put_field(out, p, level, n, (mg_field_t)field, file->name);
   fputs("    </Grid>\n", out);
 }

@@ -16,7 +16,9 @@ typedef enum {
   MG_INPUT_BETA_I,
   MG_INPUT_BETA_J,
   MG_INPUT_BETA_K,
+  MG_INPUT_MASK, /**< 0: solid, 1: solved, 2: u is given */
   MG_INPUT_F,
+  MG_INPUT_GIVEN, /**< u of given cells; of other problems, it is not read */
   MG_N_INPUTS
 } mg_input_field_t;
 

@@ -9,6 +9,7 @@
 #include "io/field_io.h"
 #include "io/input_parts.h"
 #include "level/ops.h"
+#include "solver/solids.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,10 +26,13 @@ typedef struct {
   mg_vector_t vec; /* MG_U: cell betas */
   int32_t n[3];    /* cells in i, j, k */
   bool is_signed;  /* f: any sign, or zero */
-  bool may_be_0;   /* alpha */
-  int direction;   /* of a face field */
-  bool closed[2];  /* sides of a face field's direction with Neumann's condition */
-  double *wall;    /* of face fields: the faces at the upper wall, as far as this rank knows them */
+  bool may_be_0;   /* alpha, betas that close a face, masks */
+  bool is_mask;
+  int direction;  /* of a face field */
+  bool closed[2]; /* sides of a face field's direction with Neumann's condition */
+  bool has_mask;  /* the file has a mask: sides may be solid */
+  double open[2]; /* 1: a beta on this side is not 0 */
+  double *wall;   /* of face fields: the faces at the upper wall, as far as this rank knows them */
   uint64_t checksum;
   double smallest, largest; /* magnitudes */
   int32_t bad_plane;        /* n[2]: none; n[2] - 1 also covers the wall behind it */
@@ -45,6 +49,7 @@ static int64_t plane_cells(const field_t *f) {
 static bool is_allowed(const field_t *f, double value) {
   if (mg_input_is_missing(&f->place->gaps, value)) return false;
   if (f->is_signed) return fabs(value) <= MG_MAX_VALUE;
+  if (f->is_mask) return value == 0.0 || value == 1.0 || value == 2.0;
   return (value >= MG_MIN_VALUE && value <= MG_MAX_VALUE) || (f->may_be_0 && value == 0.0);
 }
 
@@ -77,8 +82,9 @@ static void check_values(field_t *f, const double *cells, int64_t n, int32_t row
                          bool wall) {
   const mg_input_gaps_t *gaps = &f->place->gaps;
   const double lowest = f->is_signed ? -MG_MAX_VALUE : MG_MIN_VALUE;
-  const double other = f->may_be_0 ? 0.0 : lowest;                   /* one more allowed value */
-  const double least = f->closed[0] || f->closed[1] ? DBL_MIN : 0.0; /* skips closed faces */
+  const double other = f->may_be_0 ? 0.0 : lowest; /* one more allowed value */
+  const bool skips_0 = f->closed[0] || f->closed[1] || f->may_be_0;
+  const double least = skips_0 ? DBL_MIN : 0.0; /* closed faces */
   double smallest = f->smallest, largest = f->largest;
   int64_t bad = 0;
 #pragma omp parallel for simd reduction(min : smallest) reduction(max : largest) reduction(+ : bad)
@@ -91,7 +97,7 @@ static void check_values(field_t *f, const double *cells, int64_t n, int32_t row
   }
   f->smallest = smallest;
   f->largest = largest;
-  if (bad > 0) blame(f, cells, n, row, plane, wall);
+  if (bad > 0 || f->is_mask) blame(f, cells, n, row, plane, wall);
 }
 
 /* Report one line, from the rank with the first bad plane. */
@@ -113,6 +119,7 @@ static mg_status_t judge(const field_t *f) {
                   f->source->path, f->name, value, place,
                   mg_input_is_missing(&f->place->gaps, f->bad_value)
                       ? "a number; this one marks a missing value (netCDF, NumPy)"
+                  : f->is_mask   ? "0 (solid), 1 (solved) or 2 (u is given)"
                   : f->is_signed ? "finite and at most 1e60 in magnitude"
                   : f->may_be_0  ? "0 or from 1e-60 to 1e60"
                   : f->bad_value == 0 && strncmp(f->name, "beta_", 5) == 0
@@ -177,6 +184,32 @@ static mg_status_t average(mg_hierarchy_t *h) {
   return mg_fill(level, MG_U, 0.0);
 }
 
+/* Look for a beta above 0 on the low side. */
+static void look_at_low_side(field_t *f, const double *cells, int32_t plane) {
+  const int d = f->direction;
+  const int64_t step = d == 0 ? f->n[0] : 1, end = d == 1 ? f->n[0] : plane_cells(f);
+  for (int64_t c = 0; c < end && !(d == 2 && plane > 0); c += step)
+    if (cells[c] > 0.0) f->open[0] = 1.0;
+}
+
+/* A side that no flux can pass has another condition than that of --boundary. */
+static mg_status_t check_sides(field_t *f) {
+  const int d = f->direction;
+  int32_t n[2];
+  const int64_t faces = mg_boundary_faces_size(f->n, d, n);
+  for (int64_t c = 0; c < faces; c++)
+    if (f->wall[c] > 0.0) f->open[1] = 1.0;
+  MG_TRY(mg_comm_max(mg_comm_world(), f->open, 2));
+  for (int side = 0; side < 2; side++)
+    if (f->open[side] == 0.0 && !f->closed[side])
+      return mg_root_error(MG_ERR_IO,
+                           "--%s=%s: %s is 0 on the whole %s side in %c, which lets nothing pass; "
+                           "use --boundary=neumann there, or give a beta above 0",
+                           f->source->option, f->source->path, f->name, side ? "high" : "low",
+                           "xyz"[d]);
+  return MG_OK;
+}
+
 /* Check a round's planes and store them. */
 static mg_status_t take_round(void *data, const mg_slab_t *slab, int round) {
   field_t *f = data;
@@ -185,10 +218,16 @@ static mg_status_t take_round(void *data, const mg_slab_t *slab, int round) {
     const int32_t plane = slab->first + k;
     f->checksum += mg_checksum_doubles(slab->cells + k * n, n, (uint64_t)(plane * n));
     check_values(f, slab->cells + k * n, n, f->n[0], plane, false);
+    if (f->wall) look_at_low_side(f, slab->cells + k * n, plane);
   }
   MG_TRY(judge(f));
   if (f->wall) keep_last(f, slab);
   return mg_comm_agree_or_end(mg_slabs_store(f->io.slabs, f->vec, round));
+}
+
+static mg_status_t take_given(const field_t *f) {
+  MG_IF_SOLIDS(MG_TRY(mg_solids_take_values(f->h, false)));
+  return mg_fill(&f->h->level[0], MG_U, 0.0);
 }
 
 static mg_status_t read_field(field_t *f) {
@@ -196,17 +235,24 @@ static mg_status_t read_field(field_t *f) {
   for (int side = 0; f->wall && side < 2; side++)
     f->closed[side] = mg_gives_flux(&f->h->params.side[d][side]);
   MG_TRY(mg_field_read(&f->io, f->place->path, MG_NO_VECTOR));
-  if (f->vec == MG_U) return average(f->h);
+  if (f->field == MG_INPUT_BETA) return average(f->h);
+  MG_IF_SOLIDS(if (f->is_mask) return mg_solids_take_mask(f->h));
+  if (f->field == MG_INPUT_GIVEN) return take_given(f);
   if (!f->wall) return MG_OK;
-  if (f->place->has_walls && !mg_params_is_periodic(&f->h->params, d)) MG_TRY(read_walls(f, d));
+  const bool periodic = mg_params_is_periodic(&f->h->params, d);
+  if (f->place->has_walls && !periodic) MG_TRY(read_walls(f, d));
+  if (!periodic && !f->has_mask) MG_TRY(check_sides(f));
   return close_faces(f, d);
 }
 
 /* Sum over all ranks. Fields have different weights, so that swapping two changes the checksum. */
 static mg_status_t add_checksum(const field_t *f, mg_input_t *input) {
+  static const int weight[MG_N_INPUTS] = {
+      [MG_INPUT_ALPHA] = 1,  [MG_INPUT_BETA] = 3,  [MG_INPUT_BETA_I] = 5, [MG_INPUT_BETA_J] = 7,
+      [MG_INPUT_BETA_K] = 9, [MG_INPUT_MASK] = 13, [MG_INPUT_F] = 11,     [MG_INPUT_GIVEN] = 15};
   uint64_t sum = f->checksum;
   MG_TRY(mg_checksum_sum(&sum, 1));
-  input->checksum = (int64_t)((uint64_t)input->checksum + sum * (uint64_t)(2 * f->field + 1));
+  input->checksum = (int64_t)((uint64_t)input->checksum + sum * (uint64_t)weight[f->field]);
   return MG_OK;
 }
 
@@ -221,13 +267,17 @@ static mg_status_t take_range(const field_t *f, mg_input_t *input) {
   if (field == MG_INPUT_F && largest > 0.0 && largest < MG_MIN_VALUE)
     return mg_root_error(MG_ERR_IO, "--%s=%s: max|f| is %g; it must be 0 or at least 1e-60",
                          f->source->option, f->source->path, largest);
-  if (field == MG_INPUT_ALPHA && largest == 0.0 && !mg_params_has_fixing_side(&f->h->params))
+  if (field == MG_INPUT_ALPHA && largest == 0.0 && !f->has_mask &&
+      !mg_params_has_fixing_side(&f->h->params))
     return mg_root_error(MG_ERR_IO,
                          "--%s=%s: alpha is 0 in all cells; without Dirichlet and Robin walls, "
                          "remove alpha to solve "
                          "--equation=poisson",
                          f->source->option, f->source->path);
-  if (field == MG_INPUT_ALPHA || field == MG_INPUT_F) return MG_OK;
+  if (field == MG_INPUT_BETA && largest == 0.0)
+    return mg_root_error(MG_ERR_IO, "--%s=%s: beta is 0 in all cells; give a beta above 0",
+                         f->source->option, f->source->path);
+  if (field < MG_INPUT_BETA || field > MG_INPUT_BETA_K) return MG_OK;
   if (input->beta[0] == 0.0 || smallest < input->beta[0]) input->beta[0] = smallest;
   if (largest > input->beta[1]) input->beta[1] = largest;
   return MG_OK;
@@ -235,7 +285,8 @@ static mg_status_t take_range(const field_t *f, mg_input_t *input) {
 
 static const mg_vector_t vector_of[MG_N_INPUTS] = {
     [MG_INPUT_ALPHA] = MG_ALPHA,   [MG_INPUT_BETA] = MG_U,        [MG_INPUT_BETA_I] = MG_BETA_I,
-    [MG_INPUT_BETA_J] = MG_BETA_J, [MG_INPUT_BETA_K] = MG_BETA_K, [MG_INPUT_F] = MG_F};
+    [MG_INPUT_BETA_J] = MG_BETA_J, [MG_INPUT_BETA_K] = MG_BETA_K, [MG_INPUT_MASK] = MG_U,
+    [MG_INPUT_F] = MG_F,           [MG_INPUT_GIVEN] = MG_U};
 
 static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, int field,
                               mg_hierarchy_t *h, mg_input_t *input) {
@@ -257,8 +308,11 @@ static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, in
                .n = {input->n[0], input->n[1], input->n[2]},
                .smallest = INFINITY,
                .bad_plane = input->n[2],
-               .is_signed = field == MG_INPUT_F,
-               .may_be_0 = field == MG_INPUT_ALPHA};
+               .is_signed = field >= MG_INPUT_F,
+               .is_mask = field == MG_INPUT_MASK,
+               .has_mask = input->place[MG_INPUT_MASK].path[0],
+               .may_be_0 = field == MG_INPUT_ALPHA || field == MG_INPUT_MASK ||
+                           (field < MG_INPUT_F && mg_may_close_faces(&h->params))};
   MG_TRY(mg_slabs_create(&h->level[0], mg_h5_ranks(), &f.io.slabs));
   const bool faces = field >= MG_INPUT_BETA_I && field <= MG_INPUT_BETA_K;
   const int64_t most = mg_boundary_faces_max(&h->level[0]);
@@ -271,12 +325,24 @@ static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, in
   return status;
 }
 
+static mg_status_t no_values(const mg_hierarchy_t *h) {
+  return mg_root_error(MG_ERR_IO,
+                       "--coefficients=%s: mask has cells whose u is given (2), but %s%s "
+                       "has no u; add it",
+                       h->params.coefficients, h->params.rhs[0] ? "--rhs=" : "no file of --rhs",
+                       h->params.rhs);
+}
+
 static mg_status_t load_source(const mg_input_source_t *source, mg_hierarchy_t *h,
                                mg_input_t *input) {
   mg_h5_t *file;
+  bool has_given = false;
+  MG_IF_SOLIDS(MG_TRY(mg_solids_find_given(h, &has_given)));
+  if (source->is_rhs && has_given && !input->place[MG_INPUT_GIVEN].path[0]) return no_values(h);
   mg_status_t status = mg_comm_agree(mg_h5_open(source->option, source->path, false, &file));
   for (int field = source->from; field < source->end && status == MG_OK; field++)
-    if (input->place[field].path[0]) status = load_field(file, source, field, h, input);
+    if (input->place[field].path[0] && (field != MG_INPUT_GIVEN || has_given))
+      status = load_field(file, source, field, h, input);
   return mg_status_worst(status, mg_comm_agree(mg_h5_close(file)));
 }
 
@@ -315,6 +381,12 @@ static uint64_t checksum_of_problem(const mg_params_t *p, const mg_input_t *inpu
   return sum;
 }
 
+static mg_status_t check_no_given(const mg_hierarchy_t *h) {
+  bool has_given = false;
+  MG_IF_SOLIDS(MG_TRY(mg_solids_find_given(h, &has_given)));
+  return has_given ? no_values(h) : MG_OK;
+}
+
 mg_status_t mg_input_load(void *data, mg_hierarchy_t *h) {
   mg_input_t *input = data;
   const mg_input_source_t source[] = {mg_input_source(&h->params, false),
@@ -325,14 +397,16 @@ mg_status_t mg_input_load(void *data, mg_hierarchy_t *h) {
   MG_TRY(fill_others(h, input));
   for (int s = 0; s < 2; s++)
     if (source[s].path[0]) MG_TRY(load_source(&source[s], h, input));
+  if (!source[1].path[0]) MG_TRY(check_no_given(h));
   if (!mg_params_is_singular(&h->params) || input->beta[1] <= MG_MAX_RATIO * input->beta[0])
     return MG_OK;
   return mg_root_error(
       MG_ERR_IO,
       "--%s=%s: beta is from %g to %g; if no side and no alpha fix u, the greatest may "
-      "be at most 1e20 times the least, because of round-off; 1e-12 of the greatest "
-      "closes a face as well",
-      source[0].option, source[0].path, input->beta[0], input->beta[1]);
+      "be at most 1e20 times the least, because of round-off; %s "
+      "closes a face",
+      source[0].option, source[0].path, input->beta[0], input->beta[1],
+      mg_may_close_faces(&h->params) ? "0" : "1e-12 of the greatest");
 }
 
 mg_status_t mg_input_load_wall(void *data, mg_hierarchy_t *h, int d, int side) {

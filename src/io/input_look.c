@@ -4,11 +4,12 @@
 #include "base/real_path.h"
 #include "io/boundary_faces_io.h"
 #include "io/input_parts.h"
+#include "solver/solids.h"
 #include <stdio.h>
 #include <string.h>
 
-const char *const mg_input_names[MG_N_INPUTS] = {"alpha",  "beta",   "beta_i",
-                                                 "beta_j", "beta_k", "f"};
+const char *const mg_input_names[MG_N_INPUTS] = {"alpha",  "beta", "beta_i", "beta_j",
+                                                 "beta_k", "mask", "f",      "u"};
 
 mg_input_source_t mg_input_source(const mg_params_t *p, bool is_rhs) {
   return is_rhs ? (mg_input_source_t){"rhs", p->rhs, MG_INPUT_F, MG_N_INPUTS, true}
@@ -174,14 +175,14 @@ static mg_status_t check_fields(mg_h5_t *file, const mg_input_source_t *source,
   char held[300];
   for (int field = source->from; field < source->end; field++) {
     const bool there = input->place[field].path[0] != '\0';
-    n += there;
+    n += there && field != MG_INPUT_GIVEN;
     faces += there && field >= MG_INPUT_BETA_I && field <= MG_INPUT_BETA_K;
   }
   /* Values of sides alone are a problem if the other file gives the size. */
   if (n == 0 && !(is_rhs && input->held[1] & MG_INPUT_BOUNDARY && input->n[0] > 0)) {
     mg_h5_name_datasets(file, held, (int)sizeof held);
     return mg_h5_wrong(file, " has no %s in /VTKHDF/CellData; %s",
-                       is_rhs ? "f" : "alpha, beta, beta_i, beta_j or beta_k", held);
+                       is_rhs ? "f" : "alpha, beta, beta_i, beta_j, beta_k or mask", held);
   }
   if (faces != 0 && faces != 3)
     return mg_h5_wrong(file, " has %d of beta_i, beta_j and beta_k; all three are required", faces);
@@ -216,6 +217,7 @@ typedef struct {
   bool is_rhs;
 } part_t;
 static const part_t parts[] = {{1u << MG_INPUT_ALPHA, "alpha", false},
+                               {1u << MG_INPUT_MASK, "mask", false},
                                {BETAS, "beta", false},
                                {1u << MG_INPUT_F, "f", true},
                                {MG_INPUT_BOUNDARY, "/boundary", true}};
@@ -284,6 +286,14 @@ static mg_status_t check_options(const mg_params_t *params, const mg_input_t *in
                        option, has_axes ? "/grid with cells of different widths" : "/boundary");
 }
 
+static mg_status_t check_mask(const mg_params_t *params, const mg_input_t *input) {
+  const bool has_mask = input->place[MG_INPUT_MASK].path[0];
+  if (!has_mask || mg_may_close_faces(params)) return MG_OK;
+  return mg_root_error(MG_ERR_USAGE, "--coefficients=%s has mask, which requires %s",
+                       params->coefficients,
+                       MG_WING_SOLIDS ? "a build with the wing 'solids'" : "--operator=7pt");
+}
+
 mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input) {
   *input = (mg_input_t){0};
   if (!mg_params_has_files(params)) return MG_OK;
@@ -294,6 +304,7 @@ mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input) {
     params->side[side / 2][side % 2].varies = input->held[1] & MG_INPUT_SIDE(side / 2, side % 2);
   MG_TRY(check_options(params, input));
   MG_TRY(mg_input_check_domain(params, input));
+  MG_TRY(check_mask(params, input));
   memcpy(params->origin, input->grid.origin, sizeof params->origin);
   if (input->place[MG_INPUT_ALPHA].path[0]) params->alpha_varies = true;
   return MG_OK;

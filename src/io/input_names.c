@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const field_names[] = {"alpha", "beta", "beta_i", "beta_j",   "beta_k",
+static const char *const field_names[] = {"alpha", "beta", "beta_i", "beta_j",   "beta_k", "mask",
                                           "f",     "u",    "dinv",   "residual", NULL};
 static const char *const axis_names[] = {"x", "y", "z", NULL};
 static const char *const side_names[] = {"x_low", "x_high", "y_low", "y_high",

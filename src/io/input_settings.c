@@ -110,13 +110,15 @@ static const mg_params_t *with_other(const mg_params_t *params, bool is_rhs) {
 
 /* Settings of an option that is named alone, or whose file is read last. */
 static mg_status_t settings_of(const mg_params_t *params, bool is_rhs, mg_settings_t *list) {
-  const unsigned of_rhs = 1u << MG_INPUT_F | MG_INPUT_BOUNDARY;
+  const unsigned of_rhs = 1u << MG_INPUT_F | MG_INPUT_BOUNDARY,
+                 of_coefficients = (1u << MG_INPUT_F) - 1;
   const mg_input_source_t source = mg_input_source(params, is_rhs);
   const char *other = is_rhs ? params->coefficients : params->rhs;
   mg_input_t input;
   MG_TRY(mg_h5_check_build(source.option));
   mg_status_t status = mg_input_look(params, &input);
-  const bool is_other = other[0] == '\0' && input.held[is_rhs] & (is_rhs ? ~of_rhs : of_rhs);
+  const bool is_other =
+      other[0] == '\0' && input.held[is_rhs] & (is_rhs ? of_coefficients : of_rhs);
   if (status == MG_OK && is_other) {
     mg_axes_free(&input.grid.axes);
     params = with_other(params, is_rhs);

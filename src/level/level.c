@@ -352,6 +352,7 @@ mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan
 static void release(mg_hierarchy_t *h) {
   mg_hierarchy_free(h->low);
   MG_IF_COARSE(mg_cycles_free(h);)
+  MG_IF_SOLIDS(mg_solids_free(h->solids);)
   mg_profile_release(h);
   if (h->rhs_factors) h->level[0].backend->release_factors(h->rhs_factors);
   for (int l = 0; l < h->n_levels; l++) {

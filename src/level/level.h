@@ -24,6 +24,7 @@ typedef struct {
 typedef struct mg_profile mg_profile_t;
 /** See wall_faces.h. */
 typedef struct mg_wall_faces mg_wall_faces_t;
+typedef struct mg_solids mg_solids_t; /**< see solver/solids.h */
 
 /** A sweep, and the vectors whose ghosts it reads. */
 typedef struct {
@@ -39,8 +40,7 @@ typedef struct {
   bool interpolates;   /**< can also interpolate its input from the next coarser level */
 } mg_scheduled_sweep_t;
 
-/** Where the first iterate of a smooth comes from. P: interpolation from MG_U of the next coarser
- *  level. */
+/** Where the first iterate of a smooth comes from. P: interpolation of the next level's MG_U. */
 typedef enum {
   MG_FROM_ZERO,
   MG_FROM_GUESS,      /**< MG_U */
@@ -58,8 +58,7 @@ typedef struct {
   bool is_copy;       /**< `grown` views belong to another schedule */
 } mg_schedule_t;
 
-/** A level. On ranks without cells of the level, the view is empty and all operations return at
- *  once. */
+/** A level. On ranks without cells of the level, the view is empty and operations do nothing. */
 typedef struct {
   int index; /**< 0 = finest */
   const mg_level_plan_t *plan;
@@ -140,12 +139,12 @@ typedef struct mg_hierarchy {
    *  separately. */
   struct mg_graph *graph[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
   mg_wall_faces_t *wall_faces; /**< saved betas and values of faces on walls, or NULL */
+  mg_solids_t *solids;         /**< cells outside of the problem, or NULL */
   mg_factors_t *rhs_factors;   /**< of f on level 0 (metric.h), or NULL */
   double *plane_betas;         /**< params.face_beta and plane_beta (solver/method.h), or NULL */
   mg_reference_t reference;    /**< of the current right-hand side */
   bool norm_is_begun;          /**< a captured cycle has cleared the norm of its last sweep */
-  bool is_fixed; /**< an application has pointers to the cells of level 0: they stay where they are
-                  */
+  bool is_fixed; /**< an application has pointers to the cells of level 0, so they stay there */
   bool captured; /**< an application captures the operations in its own graph: use none of these */
 } mg_hierarchy_t;
 
@@ -182,13 +181,14 @@ MG_MUST_CHECK mg_status_t mg_hierarchy_transports(const mg_params_t *params, con
 void mg_hierarchy_free(mg_hierarchy_t *hierarchy);
 
 /** Called by mg_hierarchy_free: release the smoother of a level (smooth.h), faces on walls
- *  (wall_faces.h), a profile that was prepared but not used (profile.h), and graphs and the coarse
- *  cycle (solver/coarse_cycle.c). */
+ *  (wall_faces.h), solids (solver/solids.h), a profile that was prepared but not used (profile.h),
+ * and graphs and the coarse cycle (solver/coarse_cycle.c). */
 void mg_smoother_free(mg_level_t *level);
 void mg_wall_faces_free(mg_wall_faces_t *faces);
 /** Called by mg_hierarchy_replan: the faces stay, but the patches end. NULL: none. */
 void mg_wall_faces_forget_copies(mg_wall_faces_t *faces);
 void mg_profile_release(mg_hierarchy_t *h);
+void mg_solids_free(mg_solids_t *solids);
 void mg_cycles_free(mg_hierarchy_t *h);
 
 /** Bytes of a level on this rank: vectors, image, message buffers. */
@@ -216,8 +216,7 @@ static inline bool mg_level_restricts_residual(const mg_level_t *level) {
   return level->backend->fused.residual_restrict && level->plan->halves;
 }
 
-/** View of a level; and of this rank's coarsened patches of level l: the image, or level l+1 used
- *  in place. */
+/** View of a level; and of this rank's coarsened patches of level l: the image, or level l+1. */
 const mg_view_t *mg_level_view(const mg_level_t *level);
 const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *hierarchy, int l);
 

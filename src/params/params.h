@@ -25,8 +25,11 @@ typedef struct {
 
   mg_operator_t op;
   mg_equation_t equation;
-  bool alpha_varies;     /**< not an option: set if the --coefficients file has an alpha */
-  bool has_arrays;       /**< not an option: a library's caller gives beta, alpha and f */
+  bool alpha_varies; /**< not an option: set if the --coefficients file has an alpha */
+  bool has_arrays;   /**< not an option: a library's caller gives beta, alpha and f */
+  bool closes_cells; /**< not an option: faces inside of the grid are closed (solver/solids.h);
+                          then alpha varies, with either equation */
+  int64_t n_outside, n_pockets; /**< not options: cells without an open face, singular pockets */
   int32_t boxes[3];      /**< not an option: boxes of the finest grid in i, j, k; 0: a cube */
   int32_t cells[3];      /**< cells of the finest grid in i, j, k; 0: a cube of boxes */
   double spacing[3];     /**< widths of a cell, if given with --spacing; otherwise 0 */
@@ -44,8 +47,8 @@ typedef struct {
   mg_method_t method;
   struct {
     bool smoother, cycle, krylov;
-  } chooses;       /**< not options: what --method=auto chooses, as no option gives it */
-  char reason[96]; /**< not an option: why it chose so; "": it has not */
+  } chooses;        /**< not options: what --method=auto chooses, as no option gives it */
+  char reason[112]; /**< not an option: why it chose so; "": it has not */
   mg_smoother_t smoother;
   int smooths;  /**< sweeps before and after each correction (see --help for the unit) */
   int degree;   /**< degree of the Chebyshev polynomial */

@@ -263,7 +263,7 @@ OPTION(DUMP_FIELDS,
   DUMPED,
   .help = "Fields to write: solution u, right-hand side f, residual f - A u, beta_i, beta_j "
           "and beta_k on the lower faces of each cell, dinv (1 / diagonal), and alpha if "
-          "--coefficients has one.")
+          "--coefficients has one. mask is written if faces inside of the grid are closed.")
 OPTION(DUMP_LEVELS,
   .name = "dump-levels", IN(OUTPUT), .metavar = "LEVELS", SOME_OF(dump_levels, level_words),
   .value = "0", DUMPED,

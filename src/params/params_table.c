@@ -21,7 +21,7 @@ static const char *device_words[] = {"auto", "cuda", "cpu", "cuda-simple", NULL,
 static const char *const transport_words[] = {"auto", "peer", "nccl", "mpi", "host", NULL};
 
 static const char *const field_words[] = {"u",      "f",    "residual", "beta_i", "beta_j",
-                                          "beta_k", "dinv", "alpha",    NULL};
+                                          "beta_k", "dinv", "alpha",    "mask",   NULL};
 static const char *const level_words[] = {"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",
                                           "9",  "10", "11", "12", "13", "14", "15", "16", "17",
                                           "18", "19", "20", "21", "22", "23", NULL};
@@ -80,8 +80,8 @@ static bool without_dry_run(const mg_params_t *p) {
 
 #define FIELD(member) .offset = offsetof(mg_params_t, member)
 
-/* Where an option is set: in a section of a deck and as an option, as an argument, or only as an
- * option. */
+/* Where an option is set: in a section of a deck and as an option, as an argument, or as an option.
+ */
 #define IN(section) .group = MG_GROUP_##section, .where = MG_IN_DECK | MG_AS_OPTION
 #define SIZE        .where = MG_IN_DECK | MG_AS_ARGUMENT
 #define OPTION_ONLY .where = MG_AS_OPTION

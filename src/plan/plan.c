@@ -124,8 +124,7 @@ static mg_layout_t finest_of(const mg_params_t *params, const int32_t boxes[3], 
   return layout;
 }
 
-/* True if a run on `ranks` ranks has m boxes per side on its finest grid, and boxes on every
- * rank. */
+/* True if a run on `ranks` ranks has m boxes per side, and boxes on every rank. */
 static bool uses_all_ranks(const mg_params_t *params, int32_t m, int64_t ranks) {
   if (mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks) != m) return false;
   return finest_of(params, (int32_t[3]){m, m, m}, ranks).n_ranks == ranks;

@@ -230,8 +230,7 @@ static mg_status_t run_size_or_stop(mg_hierarchy_t *h, int s, const mg_history_t
   return MG_OK;
 }
 
-/* Difference between the solution of this size and the restricted solution of the previous
- * size. */
+/* Difference between the solution of this size and the restricted one of the previous size. */
 static mg_status_t richardson(mg_hierarchy_t *h, int s, double *error) {
   MG_TRY(mg_max_norm(&h->level[s], MG_U, MG_RESTRICTED_U, error));
   return mg_comm_max(mg_comm_world(), error, 1);

@@ -78,8 +78,7 @@ static mg_status_t k_cycle(mg_hierarchy_t *h, int l, int *diverged) {
   return mg_outer_cg_end(level);
 }
 
-/* `first` is the descent of the top level. with_norm: the last sweep also computes the residual
- * norm. */
+/* `first` is the descent of the top level. with_norm: the last sweep also computes the norm. */
 static mg_status_t v_cycle(mg_hierarchy_t *h, int top, const mg_leg_t *first, bool with_norm,
                            int *diverged) {
   const int end = lowest_level(h, top, diverged);

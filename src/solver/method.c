@@ -1,6 +1,7 @@
 #include "solver/method.h"
 #include "formulas/walls.h"
 #include "level/ops.h"
+#include "wings.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,12 +58,15 @@ static range_t range_of(const double largest[3], const double least[3]) {
   return (range_t){one, isfinite(fewest) ? ratio(most, fewest) : 1.0};
 }
 
-/* For each plane of cells the sums of betas normal to i, j, k, and the range of betas. Not found if
- * a beta on a closed wall, which nothing else reads, is not finite. */
-static mg_status_t sum_planes(mg_hierarchy_t *h, double *total, bool *found, range_t *range) {
+/* For each plane of cells the sums of betas normal to i, j, k, the range of betas above 0, and
+ * whether some are 0. Not found if a beta on a closed wall, which nothing else reads, is not
+ * finite.
+ */
+static mg_status_t sum_planes(mg_hierarchy_t *h, double *total, bool *found, range_t *range,
+                              bool *closes) {
   mg_level_t *level = &h->level[0];
   const int32_t *n = level->plan->layout.n;
-  double largest[3] = {0.0, 0.0, 0.0}, least[3] = {INFINITY, INFINITY, INFINITY};
+  double largest[3] = {0.0, 0.0, 0.0}, least[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
   int64_t *sum;
   *range = (range_t){NAN, NAN};
   for (int d = 0; d < 3; d++)
@@ -76,9 +80,10 @@ static mg_status_t sum_planes(mg_hierarchy_t *h, double *total, bool *found, ran
       level->comm ? level->backend->sum_planes(&level->store.view, scale, sum, least) : MG_OK;
   status = mg_comm_agree(status);
   if (status == MG_OK) status = add_ranks(sum, total, 3 * n_planes(n));
-  if (status == MG_OK) status = mg_comm_min(mg_comm_world(), least, 3);
+  if (status == MG_OK) status = mg_comm_min(mg_comm_world(), least, 4);
   free(sum);
   *range = range_of(largest, least);
+  *closes = least[3] == 0.0;
   return status;
 }
 
@@ -97,7 +102,8 @@ static double mean_of(const mg_view_t *v, const double *sum, int a, int32_t plan
   return (low + high) / (cells * (has_low + has_high));
 }
 
-/* Returns false if all betas of a plane are too small for a sum. */
+/* Returns false if all betas of a plane are too small for a sum. With closed faces, they may all be
+ * 0: then the plane has no strong direction. */
 static bool set_means(mg_hierarchy_t *h, const double *sum) {
   const mg_view_t *v = &h->level[0].store.view;
   bool usable = true;
@@ -115,6 +121,7 @@ static bool set_means(mg_hierarchy_t *h, const double *sum) {
         directions++;
       }
       plane[m] = directions > 0 ? all / directions : 1.0;
+      if (h->params.closes_cells && plane[m] == 0.0) plane[m] = 1.0;
       face[m] = sum[3 * (first_plane(v->n, a) + m) + a] * v->n[a] /
                 ((double)v->n[0] * (double)v->n[1] * (double)v->n[2]);
       face[m] = fmax(face[m], 1e-12 * plane[m]); /* not 0 */
@@ -194,15 +201,17 @@ static smoothing_t smoothing_of_smooth(const mg_params_t *p, double range) {
 /* What solved random problems in the fewest cycles (docs/algorithm.md, "Method"). */
 static void choose(mg_params_t *params, const range_t *range) {
   const double smooth = 10.0, rough = 1e3, contrast = range->one;
-  const bool known = !isnan(contrast), varies = !known || contrast > smooth,
-             varies_much = !known || contrast > rough;
+  const bool known = !isnan(contrast), closes = params->closes_cells,
+             varies_much = !known || contrast > rough,
+             varies = varies_much || closes || contrast > smooth;
   const smoothing_t s = varies ? (smoothing_t){MG_SMOOTHER_CHEBYSHEV4, varies_much ? 16 : 6, ""}
                                : smoothing_of_smooth(params, range->all);
   if (!params->chooses.smoother && !params->chooses.cycle && !params->chooses.krylov) return;
   if (params->chooses.smoother) mg_params_set_smoother(params, s.smoother);
   if (params->chooses.smoother && s.degree > 0) params->degree = s.degree;
-  /* Of a beta of 1e-20 among others, an F-cycle's u has a residual of 1e17 max|f|. */
-  if (params->chooses.cycle) params->cycle = varies_much ? MG_CYCLE_V : MG_CYCLE_F;
+  /* Of a beta of 1e-20 among others, an F-cycle's u has a residual of 1e17 max|f|; so it may on
+   * cells that coarsening separates from others. */
+  if (params->chooses.cycle) params->cycle = varies_much || closes ? MG_CYCLE_V : MG_CYCLE_F;
   if (params->chooses.krylov)
     params->krylov = !varies                              ? MG_KRYLOV_NONE
                      : mg_traits_of(params->op)->any_grid ? MG_KRYLOV_KCYCLE
@@ -210,8 +219,9 @@ static void choose(mg_params_t *params, const range_t *range) {
   if (!known)
     snprintf(params->reason, sizeof params->reason, "how much beta varies is not known");
   else
-    snprintf(params->reason, sizeof params->reason, "beta varies by a factor of %.3g, %s %g%s",
-             contrast, varies ? "above" : "at most", varies_much ? rough : smooth, s.why);
+    snprintf(params->reason, sizeof params->reason, "beta varies by a factor of %.3g, %s %g%s%s",
+             contrast, contrast > smooth ? "above" : "at most", varies_much ? rough : smooth,
+             closes ? "; closed faces" : "", s.why);
 }
 
 void mg_method_begin(mg_params_t *params) {
@@ -225,23 +235,32 @@ void mg_method_begin(mg_params_t *params) {
 
 static bool same_method(const mg_params_t *a, const mg_params_t *b) {
   return a->smoother == b->smoother && a->degree == b->degree && a->cycle == b->cycle &&
-         a->krylov == b->krylov;
+         a->krylov == b->krylov && a->alpha_varies == b->alpha_varies;
 }
 
-static mg_status_t build(const mg_hierarchy_t *h, const mg_params_t *params, mg_plan_t *plan) {
+/* A level alone with closed faces may be singular in parts, which stops Krylov methods at
+ * round-off.
+ */
+static mg_status_t build(const mg_hierarchy_t *h, mg_params_t *params, mg_plan_t *plan) {
   char message[1024];
   const mg_status_t status =
       mg_plan_build(params, h->plan.level[0].layout.world_ranks, plan, message, sizeof message);
-  return status == MG_OK ? MG_OK : mg_root_error(status, "%s", message);
+  if (status != MG_OK) return mg_root_error(status, "%s", message);
+  if (!params->closes_cells || plan->n_levels > 1 || params->bottom == MG_BOTTOM_SMOOTHER)
+    return MG_OK;
+  params->bottom = MG_BOTTOM_SMOOTHER;
+  return build(h, params, plan);
 }
 
 static mg_status_t follow_betas(mg_hierarchy_t *h, mg_plan_t *plan, double *sum, bool *replaced) {
   range_t range;
-  bool found;
-  MG_TRY(sum_planes(h, sum, &found, &range));
+  bool found, closes = false;
+  MG_TRY(sum_planes(h, sum, &found, &range, &closes));
+  MG_IF_SOLIDS(h->params.closes_cells |= closes);
   const bool usable = found && set_means(h, sum);
   if (!usable) memset(h->params.face_beta, 0, sizeof h->params.face_beta);
   mg_params_t params = h->params;
+  params.alpha_varies |= params.closes_cells;
   choose(&params, &range);
   const bool changes = !same_method(&params, &h->params);
   memcpy(h->params.reason, params.reason, sizeof params.reason);

@@ -13,6 +13,7 @@
 #include "solver/cycle_wings.h"
 #include "solver/method.h"
 #include "solver/reference.h"
+#include "solver/solids.h"
 #include "wings.h"
 #include <math.h>
 #include <stdlib.h>
@@ -128,8 +129,7 @@ static mg_status_t close_neumann_walls(mg_level_t *level) {
   return MG_OK;
 }
 
-/* Warn if the mean of a user's right-hand side exceeds rounding: removing it changes the problem.
- */
+/* Warn if the mean of a user's f exceeds rounding: removing it changes the problem. */
 static void warn_of_mean(const mg_params_t *params, double mean, double largest) {
   if (fabs(mean) > 1e-6 * largest)
     mg_warning("%s%s: subtracting the mean %g of f, because a Poisson problem without "
@@ -259,9 +259,11 @@ static mg_status_t set_walls_again(mg_hierarchy_t *h) {
 /* f, alpha and beta of the finest level, without factors. */
 static mg_status_t load_fields(mg_hierarchy_t *h, const mg_problem_source_t *source) {
   mg_level_t *level = &h->level[0];
+  const bool has_term = mg_params_has_cells(&h->params) || h->params.closes_cells;
   if (!(source && source->sets_coefficients)) MG_TRY(set_finest(&h->params, level));
   if (h->params.alpha_varies)
-    MG_TRY(mg_fill(level, MG_ALPHA, mg_params_has_cells(&h->params) ? level->store.view.a : 1.0));
+    MG_TRY(mg_fill(level, MG_ALPHA, has_term ? level->store.view.a : 1.0));
+  MG_IF_SOLIDS(mg_solids_free(h->solids); h->solids = NULL); /* the mask may be another one */
   return source ? source->load(source->data, h) : MG_OK;
 }
 
@@ -285,6 +287,7 @@ static mg_status_t set_fields(mg_hierarchy_t *h, const mg_problem_source_t *sour
   else if (level->plan->vectors & 1u << MG_ALPHA)
     MG_TRY(mg_metric_volumes(h, 0, MG_ALPHA)); /* for mg_set_mean */
   MG_TRY(close_neumann_walls(level));
+  MG_IF_SOLIDS(if (h->params.closes_cells) return mg_solids_set(h, !rhs_follows));
   return rhs_follows ? MG_OK : remove_rhs_mean(h, source && source->sets_f, false);
 }
 
@@ -292,12 +295,12 @@ static mg_status_t set_levels(mg_hierarchy_t *h, const mg_problem_source_t *sour
   MG_IF_MIXED(if (h->low) MG_TRY(mg_mixed_check_widths(h)));
   MG_TRY(set_fields(h, source));
   MG_TRY(set_coefficients(h));
+  MG_IF_MIXED(if (h->low) MG_TRY(mg_mixed_lower_coefficients(h)));
+  if (h->low) MG_TRY(set_coefficients(h->low));
+  MG_IF_SOLIDS(if (h->params.closes_cells) MG_TRY(mg_solids_set_rows(h)));
   for (int l = 0; l < h->n_levels; l++)
     if (needs_diagonal(h, l)) MG_TRY(set_diagonal(&h->params, &h->level[l]));
-  if (!h->low) return set_smoothers(h, source);
-  MG_IF_MIXED(MG_TRY(mg_mixed_lower_coefficients(h)));
-  MG_TRY(set_coefficients(h->low));
-  for (int l = 0; l < h->low->n_levels; l++)
+  for (int l = 0; h->low && l < h->low->n_levels; l++)
     MG_TRY(set_diagonal(&h->params, &h->low->level[l]));
   return set_smoothers(h, source);
 }
@@ -321,6 +324,7 @@ static mg_status_t set_rhs(mg_hierarchy_t *h, mg_status_t (*load)(void *, mg_hie
   MG_TRY(load(data, h));
   MG_TRY(set_walls_again(h));
   MG_TRY(mg_metric_apply_rhs(h));
+  MG_IF_SOLIDS(if (h->params.closes_cells) return mg_solids_set_rhs(h));
   return remove_rhs_mean(h, true, enqueued);
 }
 

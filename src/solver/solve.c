@@ -3,6 +3,7 @@
 #include "solver/cycle.h"
 #include "solver/divergence.h"
 #include "solver/outer_cg.h"
+#include "solver/solids.h"
 #include <float.h>
 #include <math.h>
 
@@ -159,6 +160,7 @@ static mg_status_t cg_steps(const solve_t *s, mg_outer_cg_t *cg) {
   for (;;) {
     double norm;
     MG_TRY(mg_cycle_run(s->h, s->top, MG_KIND_PRECONDITION, NULL));
+    MG_IF_SOLIDS(if (s->top == 0) MG_TRY(mg_solids_correct(s->h)));
     MG_TRY(mg_outer_cg_step(level, cg, &norm));
     MG_TRY(record_norm(s, norm));
     if (!is_unfinished(s) || is_kcycle_slow(s)) return MG_OK;
@@ -201,6 +203,7 @@ static mg_status_t run_cycles(mg_hierarchy_t *h, int top, double f_norm, const m
   set_inner_cg(h, h->params.krylov == MG_KRYLOV_KCYCLE);
   mg_status_t status = plain_cycles(&solve);
   if (status == MG_OK && mg_uses_cg(h)) status = cg_cycles(&solve);
+  MG_IF_SOLIDS(if (status == MG_OK && top == 0) status = mg_solids_finish(h));
   if (status != MG_ERR_DIVERGED) return status;
   return course.n_grown >= MAX_GROWN ? mg_divergence_report_growth(h, top, course.factor, history)
                                      : mg_divergence_report(h, top, f_norm, history);

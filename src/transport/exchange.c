@@ -235,8 +235,7 @@ static void count(const mg_channel_t *channel, int n, mg_traffic_t *sent) {
 }
 
 mg_status_t mg_exchange_begin(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst) {
-  /* In enum order: transports that the device runs by itself are in flight before the host waits.
-   */
+  /* In enum order: transports that the device runs by itself go before the host waits. */
   for (int t = 0; t < MG_N_TRANSPORTS; t++) {
     mg_channel_t *channel = e->channel[t];
     if (!channel) continue;

@@ -117,7 +117,7 @@ static void test_bad_values(void) {
   API(hpgmg_create(&o, &s));
   double one = 1.0, bad = my_rank == 0 ? -1.0 : 1.0, nan = NAN;
   hpgmg_array_t constant = {.data = &one}, wrong = {.data = &bad}, none = {.data = &nan};
-  hpgmg_coefficients_t c = {{&constant, &wrong, &constant}, NULL, NULL};
+  hpgmg_coefficients_t c = {{&constant, &wrong, &constant}, NULL, NULL, NULL};
   refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "beta[1] has -1 at (0, 0, 0)");
   /* Faces on sides with Neumann's condition are not read. */
   c.beta[1] = &constant;
@@ -170,7 +170,7 @@ static void test_bad_fields(void) {
   hpgmg_solver_t *s;
   double one = 1.0, zero = 0.0, small = 1e-70;
   hpgmg_array_t constant = {.data = &one}, none = {.data = &zero}, tiny = {.data = &small};
-  hpgmg_coefficients_t c = {{&constant, &constant, &constant}, &none, NULL};
+  hpgmg_coefficients_t c = {{&constant, &constant, &constant}, &none, NULL, NULL};
   part_t u = part_of(NULL, -1);
   o.varying_alpha = 1;
   API(hpgmg_create(&o, &s));

@@ -144,7 +144,7 @@ static void test_equal(const char *words, const char *kinds, const char *with_va
   double two = 2.0;
   hpgmg_options_t o = options_of(textf("%s %s --rtol=1e-8", words, with_values));
   hpgmg_array_t ones[MAX_BOXES], same[MAX_BOXES];
-  const hpgmg_coefficients_t c = {{ones, ones, ones}, NULL, NULL};
+  const hpgmg_coefficients_t c = {{ones, ones, ones}, NULL, NULL, NULL};
   const hpgmg_sides_t sides = {{{same, NULL}, {NULL, same}, {NULL, NULL}}};
   part_t u = part_of(NULL, -1), want = part_of(NULL, -1);
   hpgmg_solver_t *s;

@@ -231,7 +231,8 @@ static void test_mixed(const fixture_backend_t *b) {
   API(hpgmg_create(&o, &s[0]));
   API(hpgmg_solve(s[0], f.array, u[0].array, &info));
   hpgmg_destroy(&s[0]);
-  test_guess(o, &(hpgmg_coefficients_t){{ones, ones, ones}, NULL, NULL}, &f, &u[0], info.residual);
+  test_guess(o, &(hpgmg_coefficients_t){{ones, ones, ones}, NULL, NULL, NULL}, &f, &u[0],
+             info.residual);
   free_part(&f), free_part(&u[0]), free_part(&u[1]);
   free_reference(&r);
 }

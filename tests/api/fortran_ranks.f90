@@ -42,7 +42,7 @@ program fortran_ranks
   type(hpgmg_solver_t) :: solver
   integer :: rank, n_ranks, provided
   integer, target :: messages = 0
-  real(real64), target :: two = 2.0_real64
+  real(real64), target :: two = 2.0_real64, zero = 0.0_real64
   integer :: b
 
   call MPI_Init_thread(MPI_THREAD_FUNNELED, provided)
@@ -79,6 +79,10 @@ program fortran_ranks
   call check(hpgmg_set_sides(solver, low_j=[(hpgmg_array(two), b = 1, size(part))], &
     high_j=[(hpgmg_array(two), b = 1, size(part))]))
   call solve('sides')
+  call check(hpgmg_set_coefficients(solver, cell_beta=arrays('beta'), &
+    mask=[(hpgmg_array(zero), b = 1, size(part))]))
+  call fill_u()
+  call check(hpgmg_solve(solver, arrays('f'), arrays('u')))
   call hpgmg_destroy(solver)
 
   if (messages /= 0) error stop 'there are messages without errors'

@@ -216,6 +216,19 @@ def check_boxes():
         other = Device(f)
         other.__cuda_array_interface__["stream"] = 7
         raises(ValueError, "give the solver stream=7", lambda: solver.solve(other))
+    with hpgmg.Solver(cells, words) as solver:
+        mask = np.ones(f.shape)
+        mask[4, 5:9, 6:10], mask[8, 3, 3] = 0, 2
+        solver.set_coefficients(cell_beta=beta, mask=mask)
+        raises(ValueError, "u is None", lambda: solver.solve(f))
+        u = np.full(f.shape, 7.0)
+        solver.solve(f, u)
+        assert (u[mask != 1] == 7).all() and (u[mask == 1] != 7).all()
+        assert u[8, 3, 4] > 10 * whole.u.max() > 0
+        raises(ValueError, "mask is missing", lambda: solver.set_coefficients(cell_beta=beta))
+        solver.set_coefficients(cell_beta=beta, mask=1.0)
+        solver.solve(f, u)
+        assert abs(u - whole.u).max() < 1e-6
     with hpgmg.Solver(cells, words, boxes=boxes, guess=True) as solver:
         solver.set_coefficients(cell_beta=split(beta))
         assert solver.solve(split(f), split(whole.u)).cycles == 0

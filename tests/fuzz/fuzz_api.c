@@ -114,17 +114,28 @@ static void fill(double *x, bool positive) {
   if (choose(4) == 3) x[choose(256) * 6 % VALUES] = odd[choose(8)];
 }
 
+static double mask[VALUES];
+
+static void fill_mask(void) {
+  for (int c = 0; c < VALUES; c++)
+    mask[c] = (c * 7 + choose(2)) % 5 < 3 ? 1.0 : choose(3);
+  if (choose(8) == 7) mask[choose(256) * 6 % VALUES] = 3.0;
+}
+
 static void set_coefficients(int n) {
-  hpgmg_array_t array[5][2];
-  hpgmg_coefficients_t c = {{NULL, NULL, NULL}, NULL, NULL};
+  hpgmg_array_t array[6][2];
+  hpgmg_coefficients_t c = {{NULL, NULL, NULL}, NULL, NULL, NULL};
   fill(in, true);
   for (int f = 0; f < 5; f++)
     set_arrays(n, in, array[f]);
+  fill_mask();
+  set_arrays(n, mask, array[5]);
   const int given = choose(8);
   for (int d = 0; d < 3; d++)
     c.beta[d] = given == 1 || given == d + 5 ? NULL : array[d];
   c.alpha = choose(4) == 3 ? array[3] : NULL;
   c.cell_beta = given == 1 || given == 2 ? array[4] : NULL;
+  c.mask = choose(4) == 3 ? array[5] : NULL;
   check_status(n, hpgmg_set_coefficients(solver[n], given == 3 ? NULL : &c));
 }
 

@@ -53,7 +53,7 @@ static mg_status_t set_wall(const mg_view_t *v, int d, int side, const mg_side_t
                             double width, mg_vector_t values) {
   GUARDED(v, mg_cpu_set_wall(&opened, d, side, condition, width, values));
 }
-static mg_status_t sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[3]) {
+static mg_status_t sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[4]) {
   GUARDED(v, mg_cpu_sum_planes(&opened, scale, sum, least));
 }
 

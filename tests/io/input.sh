@@ -240,16 +240,19 @@ for ranks in $some; do
   expect 2 'give 64\^3 cells, but --coefficients=.* has 32\^3' "$ranks" 5 8 --coefficients="$dir/moved.hdf"
 done
 # The second of two ranks alone reads planes 8 to 15.
-for c in '-1@has -1 in plane 0' '0@has 0 in plane 0' '(c == 3000 ? "nan" : 1)@has nan in plane 11, at \[11\]\[11\]\[8\]' \
+for c in '-1@has -1 in plane 0' '(c == 3000 ? "nan" : 1)@has nan in plane 11, at \[11\]\[11\]\[8\]' \
   '"-nan"@has nan in plane 0, at \[0\]\[0\]\[0\]' '(c == 4000 ? "inf" : c == 4001 ? "nan" : 1)@has inf in plane 15' \
   '(c == 500 ? "-nan" : c == 501 ? "-inf" : 1)@has nan in plane 1, at \[1\]\[15\]\[4\]'; do
   rm -f "$dir/bad.hdf"
   cells "$dir/bad.hdf" beta '16 16 16' "${c%%@*}"
   for ranks in $some; do
     test "$ranks" -eq 1 || [[ $c == *'plane 1'[15]* ]] || continue
-    expect 3 "beta ${c#*@}.*; it must be from 1e-60 to 1e60" "$ranks" --coefficients="$dir/bad.hdf"
+    expect 3 "beta ${c#*@}.*; it must be 0 or from 1e-60 to 1e60" "$ranks" --coefficients="$dir/bad.hdf"
   done
 done
+rm -f "$dir/bad.hdf"
+cells "$dir/bad.hdf" beta '16 16 16' 0
+expect 3 'beta is 0 in all cells' 1 --coefficients="$dir/bad.hdf"
 # Storage: an unknown filter (gzip's number in the file is replaced), compact storage, and a damaged chunk that no rank can
 # decompress.
 cells "$dir/plain.hdf" beta '16 16 16' 'c + 1'
@@ -428,10 +431,14 @@ expect 3 'alpha is 0 in all cells; without Dirichlet and Robin walls, remove alp
 closed=neumann,neumann,dirichlet,neumann,neumann,dirichlet
 ok 1 --cells=16x12x10 --boundary=$closed --verify-only --dump="$dir/closed.hdf" --dump-fields=f,beta_i,beta_j,beta_k
 ok 1 --coefficients="$dir/closed.hdf" --rhs="$dir/closed.hdf" --boundary=$closed --rtol=1e-9
+some_open=neumann,neumann,dirichlet,dirichlet,neumann,dirichlet
+expect 3 'beta_j is 0 on the whole high side in y, which lets nothing pass; use --boundary=neumann there' 1 \
+  --coefficients="$dir/closed.hdf" --boundary=$some_open
 expect 3 'beta_j has 0 on the upper boundary, at \[0\]\[0\]; it must be from 1e-60 to 1e60; 0 is allowed on sides with --boundary=neumann' 1 \
-  --coefficients="$dir/closed.hdf" --boundary=neumann,neumann,dirichlet,dirichlet,neumann,dirichlet
+  --coefficients="$dir/closed.hdf" --boundary=$some_open --operator=fv2
 for open in dirichlet robin:1:1; do
-  expect 3 'beta_i has 0 in plane 0, at \[0\]\[0\]\[0\]' 1 --coefficients="$dir/closed.hdf" --boundary=$open
+  expect 3 'beta_i is 0 on the whole low side in x' 1 --coefficients="$dir/closed.hdf" --boundary=$open
+  expect 3 'beta_i has 0 in plane 0, at \[0\]\[0\]\[0\]' 1 --coefficients="$dir/closed.hdf" --boundary=$open --operator=fv2
 done
 rm "$dir/closed.hdf"
 cells "$dir/bad.hdf" beta_i '16 16 16' 1

@@ -144,13 +144,13 @@ static void check_planes(const problem_t *p, const mg_level_t *level, bool perio
   enum { SUMS = 3 * 3 * N };
   const double scale = 1024.0;
   int64_t got[SUMS] = {0};
-  double all[SUMS], want[SUMS] = {0.0}, least[3] = {1e300, 1e300, 1e-300},
-                    want_least[3] = {1e300, 1e300, 1e-300};
+  double all[SUMS], want[SUMS] = {0.0}, least[4] = {1e300, 1e300, 1e-300, 1.0},
+                    want_least[4] = {1e300, 1e300, 1e-300, 1.0};
   MUST(level->comm ? level->backend->sum_planes(&level->store.view, scale, got, least) : MG_OK);
   for (int s = 0; s < SUMS; s++)
     all[s] = (double)got[s];
   MUST(mg_comm_sum(mg_comm_world(), all, SUMS));
-  MUST(mg_comm_min(mg_comm_world(), least, 3));
+  MUST(mg_comm_min(mg_comm_world(), least, 4));
   const int end[3] = {N, N, N};
   EACH_CELL(c, end)
   for (int d = 0; d < 3; d++)

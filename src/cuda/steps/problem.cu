@@ -202,10 +202,11 @@ mg_status_t mg_cuda_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_
 
 /** Each warp has 32 cells of a row, and walks up `planes` planes. A thread sums the faces normal to
  * d of its column, a warp those of its row. of_i, of_j and of_k: of the planes of cell (0, 0, 0).
- * least: the bits of the least beta, which is not negative. */
+ * least: the bits of the least beta above 0; closed: becomes 0 if a beta is 0. */
 static __global__ void __launch_bounds__(256)
     sum_planes(mg_patch_t p, int d, int planes, double scale, unsigned long long *of_i,
-               unsigned long long *of_j, unsigned long long *of_k, unsigned long long *least) {
+               unsigned long long *of_j, unsigned long long *of_k, unsigned long long *least,
+               unsigned long long *closed) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x),
             j = (int)(blockIdx.y * blockDim.y + threadIdx.y), first = (int)blockIdx.z * planes,
             end = min(first + planes, p.n[2]);
@@ -217,7 +218,8 @@ static __global__ void __launch_bounds__(256)
     const bool counts = in_row && !(d == 2 && k == 0 && p.wall[2][0]);
     const double beta = counts ? (double)*mg_cell(&p, MG_BETA_I + d, i, j, k) : INFINITY;
     unsigned long long term = counts ? (unsigned long long)(scale * beta) : 0;
-    lowest = fmin(lowest, beta);
+    lowest = fmin(lowest, beta > 0.0 ? beta : INFINITY);
+    if (beta == 0.0) *closed = 0;
     column += term;
     for (int lane = 16; lane > 0; lane /= 2)
       term += __shfl_down_sync(0xffffffffu, term, lane);
@@ -243,16 +245,16 @@ static mg_status_t sum_all_planes(const mg_view_t *v, double scale, unsigned lon
                               *const of_k = sum + 3 * ((size_t)v->n[0] + v->n[1] + p.lo[2]);
     for (int d = 0; d < 3; d++) {
       sum_planes<<<grid, block_shape, 0, mg_cuda.stream>>>(p, d, planes, scale, of_i + d, of_j + d,
-                                                           of_k + d, least + d);
+                                                           of_k + d, least + d, least + 3);
       MG_CUDA_LAUNCHED("sum_planes");
     }
   }
   return MG_OK;
 }
 
-mg_status_t mg_cuda_sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[3]) {
+mg_status_t mg_cuda_sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[4]) {
   const size_t n = 3 * ((size_t)v->n[0] + v->n[1] + v->n[2]), bytes = n * sizeof *sum,
-               bytes_least = 3 * sizeof *least;
+               bytes_least = 4 * sizeof *least;
   unsigned long long *device;
   MG_TRY(mg_cuda_alloc(bytes + bytes_least, MG_SPACE_LEVEL, (void **)&device));
   mg_status_t status = mg_cuda_upload(device, sum, bytes);

@@ -75,8 +75,7 @@ typedef struct {
 /** Mean seconds of the timed solves of a grid / the fewest; 1 if it was not timed. */
 double mg_report_spread(const mg_size_result_t *size);
 
-/** Width of a cell of n[0] x n[1] x n[2] on the run's domain; NaN if cells are no cubes of one
- *  size. */
+/** Width of a cell of n[0] x n[1] x n[2] on the run's domain; NaN if cells are not equal cubes. */
 double mg_report_width(const mg_params_t *params, const int32_t n[3]);
 
 /** Judge a verified run by the rules of its class. */
@@ -117,8 +116,7 @@ void mg_report_print_fom(FILE *out, const mg_report_t *report);
 /** Cells of a box: "16^3", or "50x60x37" with --cells. */
 mg_grid_text_t mg_report_box(const mg_layout_t *layout);
 
-/** Print a line about ranks without cells and rank counts that avoid them; nothing if there are
- *  none. */
+/** Print a line about ranks without cells and rank counts that avoid them, if there are any. */
 void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan);
 
 /** Whether a path stands for stdout. */

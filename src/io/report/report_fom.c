@@ -59,8 +59,7 @@ static void refuse(mg_fom_t *fom, const char *format, ...) {
   va_end(args);
 }
 
-/* The grids of HPGMG's list have C 2^k cells per side, with an odd C up to 11 and k of 4 or more.
- */
+/* The grids of HPGMG's list have C 2^k cells per side, with an odd C up to 11 and k >= 4. */
 static bool is_listed_size(int32_t n) {
   int k = 0;
   for (; n % 2 == 0; n /= 2)

@@ -2,6 +2,7 @@
 #include "io/checksum.h"
 #include "io/dump.h"
 #include "io/report/report_wings.h"
+#include <inttypes.h>
 
 /* The origin of a field; `source` is its file's. */
 static void print_field(FILE *out, const mg_params_t *params, const mg_input_t *input,
@@ -32,10 +33,17 @@ void mg_report_print_input(FILE *out, const mg_params_t *params, const mg_input_
   print_field(out, params, input, "beta", MG_INPUT_BETA, coefficients);
   print_field(out, params, input, "f", MG_INPUT_F, rhs);
   print_field(out, params, input, "alpha", MG_INPUT_ALPHA, coefficients);
+  if (input->place[MG_INPUT_MASK].path[0]) fprintf(out, ", mask from %s", coefficients.path);
   for (int side = 0; side < 6; side++)
     if (params->side[side / 2][side % 2].varies)
       fprintf(out, ", %s from %s", mg_input_wall_path(side / 2, side % 2), rhs.path);
   fprintf(out, "\n");
+  if (params->closes_cells)
+    fprintf(out,
+            "  solids    %" PRId64 " cell%s outside of the problem, %" PRId64
+            " singular pocket%s\n",
+            params->n_outside, params->n_outside == 1 ? "" : "s", params->n_pockets,
+            params->n_pockets == 1 ? "" : "s");
   print_unused(out, input, coefficients);
   print_unused(out, input, rhs);
 }
