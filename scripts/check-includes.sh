@@ -39,7 +39,7 @@ core_may='
   src/run/benchmark.h                : src/run/energy.h
   src/io/report/report.h             : src/io/input.h src/run/placement.h
   src/run/benchmark.c                : src/run/rounding.h src/solver/cycle_wings.h src/solver/solids.h
-  src/main.c src/solver/problem.c    : src/solver/method.h
+  src/main.c src/solver/problem.c src/solver/solve.c : src/solver/method.h
   src/cpu/table.c                    : src/cpu/pass.h
   src/io/report/report_text.c src/io/report/report_run.c src/io/report/report_plan.c : src/io/report/report_wings.h
   src/params/params_check.c src/params/params_command_line.c : src/params/params_files.h

@@ -80,8 +80,7 @@ void mg_cpu_wall_planes(const mg_view_t *v, mg_vector_t vec) {
   }
 }
 
-/* Index range of direction d that holds valid values. Includes ghosts; those at a wall only once
- * filled. */
+/* Index range of direction d that holds valid values, with ghosts; those at a wall once filled. */
 static void valid_range(const mg_view_t *v, const mg_patch_t *p, int d, bool walls_filled,
                         int range[2]) {
   range[0] = p->wall[d][0] && !walls_filled ? 0 : -v->radius;

@@ -198,14 +198,12 @@ static mg_status_t check_memory(const mg_params_t *params) {
   return first < size ? MG_ERR_UNAVAILABLE : MG_OK;
 }
 
-/* Not all ranks have a device. If one was requested by name, this is an error, which one rank
- * logs. */
+/* Not all ranks have a device. If one was requested by name, one rank logs an error. */
 static mg_status_t continue_without_device(mg_params_t *params, bool named, int first,
                                            const char *why) {
   const int rank = mg_comm_rank(mg_comm_world());
   if (named) {
-    /* All ranks return an error and exit by themselves, so none needs to abort the rank that
-     * logs it. */
+    /* All ranks return an error and exit by themselves, so none needs to abort. */
     if (rank != first) return MG_ERR_UNAVAILABLE;
     return mg_error(MG_ERR_UNAVAILABLE, "--device=%s: %s; use --device=cpu",
                     mg_device_name(params->device), why);

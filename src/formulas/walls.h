@@ -133,8 +133,7 @@ MG_INLINE mg_face_weights_t mg_face_weights(const mg_patch_t *p, const mg_real_t
 }
 
 /** Indices along direction d, range[0] <= index < range[1], of the cells or faces next to which
- * betas are extended outside a wall of another direction. Ghosts that are not outside walls count.
- */
+ * betas are extended outside a wall of another direction. Other ghosts count. */
 MG_INLINE void mg_extended_range(const mg_view_t *v, const mg_patch_t *p, int d, bool faces,
                                  int range[2]) {
   range[0] = p->wall[d][0] ? 0 : -v->ghost_layers;

@@ -133,10 +133,10 @@ typedef struct mg_hierarchy {
   struct mg_coarse_cycle *coarse_cycle; /**< runs all levels from coarse_cycle_first on in one
                                            call; NULL: level by level */
   int coarse_cycle_first;
+  bool is_slow;       /**< the smoothers have params.slow_degree */
   bool has_smoothers; /**< levels and coarse cycle have those of the parameters */
 
-  /** Captured graphs of whole cycles from a level down (mg_graph_capture). NULL: run each operation
-   *  separately. */
+  /** Captured graphs of whole cycles from a level down (mg_graph_capture). NULL: run operations. */
   struct mg_graph *graph[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
   mg_wall_faces_t *wall_faces; /**< saved betas and values of faces on walls, or NULL */
   mg_solids_t *solids;         /**< cells outside of the problem, or NULL */

@@ -12,8 +12,7 @@
 
 #include "level/level.h"
 
-/** Interpolation of an operator: for corrections (V-cycle), or for solutions on the upward leg of
- *  the F-cycle. */
+/** Interpolation of an operator: for corrections (V-cycle), or for solutions of the F-cycle. */
 mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle);
 
 /** coarse dst = mean of 8 cells of fine src. Collective over the ranks of both levels. */
@@ -45,8 +44,7 @@ typedef enum {
   MG_TO_NORM,     /**< MG_U, and the maximum norm of its residual on the device, which
                        mg_residual_norm_end (ops.h) returns if no other reduction runs in between.
                        Only if mg_smooth_has_residual */
-  MG_TO_COARSE    /**< a descent: level->descended, and its restricted residual in MG_F of the next
-                       coarser level */
+  MG_TO_COARSE    /**< a descent: level->descended, and the next level's MG_F: its residual */
 } mg_leg_end_t;
 
 /** The part of a cycle between two levels: interpolation, smooth, residual. */

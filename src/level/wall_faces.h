@@ -24,8 +24,7 @@ MG_MUST_CHECK mg_status_t mg_wall_betas_put_into(const mg_hierarchy_t *h, int d,
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_wall_values_save(mg_hierarchy_t *h, int d, int side);
 
-/** Set MG_U of the cells next to a side to the saved values, and then to what it was. Only enqueue.
- */
+/** Set MG_U of the cells next to a side to the saved values, and back. Only enqueue. */
 MG_MUST_CHECK mg_status_t mg_wall_values_put(const mg_hierarchy_t *h, int d, int side);
 MG_MUST_CHECK mg_status_t mg_wall_values_restore(const mg_hierarchy_t *h, int d, int side);
 

@@ -50,9 +50,10 @@ typedef struct {
   } chooses;        /**< not options: what --method=auto chooses, as no option gives it */
   char reason[112]; /**< not an option: why it chose so; "": it has not */
   mg_smoother_t smoother;
-  int smooths;  /**< sweeps before and after each correction (see --help for the unit) */
-  int degree;   /**< degree of the Chebyshev polynomial */
-  double omega; /**< relaxation weight of the other smoothers */
+  int smooths;     /**< sweeps before and after each correction (see --help for the unit) */
+  int degree;      /**< degree of the Chebyshev polynomial */
+  int slow_degree; /**< not an option: of slow solves (solver/method.h); 0: the same degree */
+  double omega;    /**< relaxation weight of the other smoothers */
   mg_bottom_t bottom;
   mg_cycle_t cycle;
   mg_precision_class_t precision;

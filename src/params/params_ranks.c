@@ -1,5 +1,4 @@
-/* Parameters of all ranks: rank 0 parses, and the command lines of other ranks are compared with
- * its own. */
+/* Parameters of all ranks: rank 0 parses, and compares its command line with others. */
 #include "base/log.h"
 #include "comm/comm.h"
 #include "params/params_parser.h"

@@ -174,8 +174,7 @@ static bool set_pairs(const mg_option_t *option, const char *text, char *field, 
   }
 }
 
-/* The fewest digits that read back to the same bits. 17 always suffice, and %g drops trailing
- * zeros. */
+/* The fewest digits that read back to the same bits. 17 always suffice, and %g drops zeros. */
 void mg_option_append_double(double value, char *text, int text_size) {
   char *const end = text + strlen(text);
   for (int digits = 15; digits <= 17; digits++) {

@@ -72,8 +72,7 @@ static mg_status_t add_owners(const mg_layout_t *layout, const range_t *range, r
   int d = 0;
   for (int e = 1; e < 3; e++)
     if (range->hi[e] - range->lo[e] > range->hi[d] - range->lo[d]) d = e;
-  /* Cut at the coordinate with the most trailing zero bits, where an octant of the curve
-   * begins. */
+  /* Cut where an octant of the curve begins: at the most trailing zero bits. */
   int32_t cut = range->hi[d];
   while ((cut & (cut - 1)) > range->lo[d])
     cut &= cut - 1;

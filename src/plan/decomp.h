@@ -3,8 +3,7 @@
  * Each rank gets one cuboid if the grid can be cut evenly enough. Otherwise the boxes are
  * ordered along a Morton curve, which is cut into equal segments.
  *
- * Integers only. Every rank can compute the share of every other rank, so nothing is
- * communicated. */
+ * Integers only. Every rank can compute the share of any other, without messages. */
 #ifndef MG_DECOMP_H
 #define MG_DECOMP_H
 

@@ -24,8 +24,7 @@ static int longest_side(const int32_t n[3]) {
   return d;
 }
 
-/* A cut into `ways` parts of `layers` layers and `ranks` ranks each; the last part gets the
- * remainder. */
+/* A cut into `ways` parts of `layers` layers and `ranks` ranks each; the last one gets the rest. */
 typedef struct {
   int direction, ways;
   int32_t layers;

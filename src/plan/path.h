@@ -50,8 +50,8 @@ typedef struct {
   /** Plan a level that the path can smooth: ghost layers and what sweeps do. NULL: nothing.
    *  @param[in,out] plan  single steps at entry; the next coarser level, if any, follows */
   void (*needs)(const mg_level_facts_t *level, mg_level_plan_t *plan);
-  /** Whether sweeps of n steps suit this rank's patches. All ranks use the path, or none. NULL: any
-   *  patches do. */
+  /** Whether sweeps of n steps suit this rank's patches. All ranks use the path, or none. NULL: all
+   * do. */
   bool (*suits)(const mg_view_t *v, int n);
 } mg_path_t;
 

@@ -73,8 +73,7 @@ static int64_t halo_values(const int32_t n[3], const int32_t box[3], int g) {
   return g > 1 ? all : all + 2 * face;
 }
 
-/* Upper bound on the values that gather and scatter move at the coarse end, for a patch of the
- * coarse level. */
+/* Upper bound on the values that gather and scatter move at the coarse end, for a coarse patch. */
 static int64_t coarse_end_values(const int32_t n[3], const int32_t image_box[3], int g) {
   int32_t sides[3];
   padded_sides(n, image_box, g, sides);

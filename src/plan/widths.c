@@ -122,8 +122,8 @@ static mg_singles_t wide_cells(const axis_t *a, double limit) {
   return (mg_singles_t){{2 * low.end, 2 * middle.end}, {2 * middle.first, top}};
 }
 
-/* Half of the way between the children of a coarse cell, and the resistance on it; 0 if it has one
- * child. */
+/* Half of the way between the children of a coarse cell, and the resistance on it; 0: it has one.
+ */
 typedef struct {
   double way, resistance;
 } inside_t;

@@ -31,8 +31,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* Factors on the expected error, and how far the order may be below and above the expected
- * order. */
+/* Factors on the expected error, and how far the order may be below and above its own. */
 typedef struct {
   double low, high, order_slack_low, order_slack_high;
 } window_t;

@@ -162,3 +162,16 @@ mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *
   h->residual_level = -1;
   return mg_set_mean(level, MG_U, kind == MG_KIND_PRECONDITION ? 0.0 : h->params.mean);
 }
+
+mg_status_t mg_cycles_set_smoothers(mg_hierarchy_t *h, bool slow) {
+  mg_hierarchy_t *cycles = h->low ? h->low : h;
+  mg_params_t params = cycles->params;
+  if (slow) params.degree = params.slow_degree;
+  MG_IF_COARSE(mg_graphs_free(h);)
+  for (int l = 0; l < cycles->n_levels; l++)
+    MG_TRY(mg_smoother_set(&cycles->level[l], &params, cycles->level[l].lambda_max, true));
+  h->is_slow = slow;
+  cycles->has_smoothers = true;
+  MG_IF_COARSE(return mg_coarse_cycle_prepare(cycles));
+  return MG_OK;
+}

@@ -64,4 +64,8 @@ static inline int mg_n_plain_cycles(const mg_hierarchy_t *h, int n_cycles) {
   return h->params.cycle == MG_CYCLE_F && n_cycles > 0;
 }
 
+/** Set the smoothers of all levels, prepare the coarse cycle, and drop graphs of old ones.
+ *  @param[in] slow  with params.slow_degree */
+MG_MUST_CHECK mg_status_t mg_cycles_set_smoothers(mg_hierarchy_t *h, bool slow);
+
 #endif

@@ -1,6 +1,7 @@
 #include "solver/method.h"
 #include "formulas/walls.h"
 #include "level/ops.h"
+#include "solver/cycle.h"
 #include "wings.h"
 #include <math.h>
 #include <stdlib.h>
@@ -204,11 +205,12 @@ static void choose(mg_params_t *params, const range_t *range) {
   const bool known = !isnan(contrast), closes = params->closes_cells,
              varies_much = !known || contrast > rough,
              varies = varies_much || closes || contrast > smooth;
-  const smoothing_t s = varies ? (smoothing_t){MG_SMOOTHER_CHEBYSHEV4, varies_much ? 16 : 6, ""}
+  const smoothing_t s = varies ? (smoothing_t){MG_SMOOTHER_CHEBYSHEV4, varies_much ? 8 : 6, ""}
                                : smoothing_of_smooth(params, range->all);
   if (!params->chooses.smoother && !params->chooses.cycle && !params->chooses.krylov) return;
   if (params->chooses.smoother) mg_params_set_smoother(params, s.smoother);
   if (params->chooses.smoother && s.degree > 0) params->degree = s.degree;
+  params->slow_degree = params->chooses.smoother && varies ? 4 * params->degree : 0;
   /* Of a beta of 1e-20 among others, an F-cycle's u has a residual of 1e17 max|f|; so it may on
    * cells that coarsening separates from others. */
   if (params->chooses.cycle) params->cycle = varies_much || closes ? MG_CYCLE_V : MG_CYCLE_F;
@@ -278,6 +280,20 @@ static mg_status_t follow_betas(mg_hierarchy_t *h, mg_plan_t *plan, double *sum,
   if (!*replaced && !changes) return MG_OK;
   *replaced = true;
   return mg_hierarchy_replan(h, &params, plan);
+}
+
+/* Whether the first FIRST cycles or more were slow: MOST such cycles would not reach --rtol. */
+static bool are_slow(const mg_history_t *history, double rtol) {
+  enum { FIRST = 5, MOST = 25 };
+  const int done = history->n_cycles - history->n_before;
+  return done >= FIRST && history->rel[history->n_cycles - 1] > pow(rtol, (double)done / MOST);
+}
+
+mg_status_t mg_method_adapt(mg_hierarchy_t *h, const mg_history_t *history, bool *conjugate) {
+  const bool slow = history && (h->is_slow || are_slow(history, h->params.rtol));
+  if (h->params.slow_degree == 0 || slow == h->is_slow) return MG_OK;
+  if (conjugate) *conjugate = false;
+  return mg_cycles_set_smoothers(h, slow);
 }
 
 mg_status_t mg_method_choose(mg_hierarchy_t *h, bool *replaced) {

@@ -3,6 +3,7 @@
 #define MG_METHOD_H
 
 #include "level/level.h"
+#include "solver/cycle.h"
 
 /** With --method=auto, choose smoother, cycle and Krylov method before betas are known. Those of
  *  --coefficients count as rough, and in a dry run of the library all, since the plan needs the
@@ -18,5 +19,16 @@ void mg_method_begin(mg_params_t *params);
  *  @return as mg_hierarchy_replan
  *  @ref docs/algorithm.md, "Grids of any size" and "Method" */
 MG_MUST_CHECK mg_status_t mg_method_choose(mg_hierarchy_t *h, bool *replaced);
+
+/** Before a step of CG: with params->slow_degree, give Chebyshev's polynomials of all levels that
+ *  degree if the cycles of this solve are slow. Graphs of cycles are dropped.
+ *
+ *  Collective over the world.
+ *  @param[in]  history    of the solve; NULL: one begins, with params->degree
+ *  @param[out] conjugate  becomes false if the degree changes: the next direction of CG is not made
+ *                         conjugate to the last one, which costs many steps
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_COMM, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_method_adapt(mg_hierarchy_t *h, const mg_history_t *history,
+                                          bool *conjugate);
 
 #endif

@@ -224,18 +224,12 @@ static mg_status_t set_coefficients(mg_hierarchy_t *h) {
   return MG_OK;
 }
 
-/* Set the smoothers, prepare the coarse cycle, and drop graphs of old ones. New coefficients change
- * only Chebyshev's; all others stay. */
+/* New coefficients change only Chebyshev's polynomials; all other smoothers stay. */
 static mg_status_t set_smoothers(mg_hierarchy_t *h, const mg_problem_source_t *source) {
   mg_hierarchy_t *cycles = h->low ? h->low : h;
   const bool again = source && source->sets_coefficients && cycles->has_smoothers;
-  if (again && !mg_is_polynomial(cycles->params.smoother)) return MG_OK;
-  MG_IF_COARSE(mg_graphs_free(h);)
-  for (int l = 0; l < cycles->n_levels; l++)
-    MG_TRY(mg_smoother_set(&cycles->level[l], &cycles->params, cycles->level[l].lambda_max, true));
-  cycles->has_smoothers = true;
-  MG_IF_COARSE(return mg_coarse_cycle_prepare(cycles));
-  return MG_OK;
+  return again && !mg_is_polynomial(cycles->params.smoother) ? MG_OK
+                                                             : mg_cycles_set_smoothers(h, false);
 }
 
 /* Betas have no factors yet, and those of Neumann walls are not closed. */

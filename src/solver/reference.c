@@ -23,7 +23,7 @@ static mg_status_t norm_of_values(mg_hierarchy_t *h, int d, int side, double shi
   return mg_comm_max(mg_comm_world(), norm, 1);
 }
 
-/* The range of values that differ from face to face, from maximum norms: these do not depend on
+/* The range of values that differ from face to face, from maximum norms, which are those of any
  * ranks. */
 static mg_status_t range_of_values(mg_hierarchy_t *h, int d, int side, range_t *range) {
   double largest, above, below;

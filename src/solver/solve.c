@@ -2,6 +2,7 @@
 #include "level/ops.h"
 #include "solver/cycle.h"
 #include "solver/divergence.h"
+#include "solver/method.h"
 #include "solver/outer_cg.h"
 #include "solver/solids.h"
 #include <float.h>
@@ -159,6 +160,7 @@ static mg_status_t cg_steps(const solve_t *s, mg_outer_cg_t *cg) {
   mg_level_t *level = &s->h->level[s->top];
   for (;;) {
     double norm;
+    MG_IF_CHOICES(MG_TRY(mg_method_adapt(s->h, s->history, &cg->has_direction)));
     MG_TRY(mg_cycle_run(s->h, s->top, MG_KIND_PRECONDITION, NULL));
     MG_IF_SOLIDS(if (s->top == 0) MG_TRY(mg_solids_correct(s->h)));
     MG_TRY(mg_outer_cg_step(level, cg, &norm));
@@ -201,6 +203,7 @@ static mg_status_t run_cycles(mg_hierarchy_t *h, int top, double f_norm, const m
   history->n_before = history->n_cycles;
   history->stagnated = history->stopped = false;
   set_inner_cg(h, h->params.krylov == MG_KRYLOV_KCYCLE);
+  MG_IF_CHOICES(MG_TRY(mg_method_adapt(h, NULL, NULL)));
   mg_status_t status = plain_cycles(&solve);
   if (status == MG_OK && mg_uses_cg(h)) status = cg_cycles(&solve);
   MG_IF_SOLIDS(if (status == MG_OK && top == 0) status = mg_solids_finish(h));

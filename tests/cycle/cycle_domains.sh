@@ -78,7 +78,7 @@ method 'chebyshev4, degree 6' 'F, then V' 'auto: .*; 4n + 1 cells on an axis$' -
 method 'chebyshev, degree 6' 'F, then V' 'auto: .*, at most 10$' --cells=8x9x10 --operator=7pt
 converges 6 --cells=65x65x65
 method 'chebyshev4, degree 6' 'F, then K-cycles' 'auto: .*, above 10' --coefficients=rough.hdf
-method 'chebyshev4, degree 16' 'K-cycles' 'auto: .*, above 1000' --coefficients=rougher.hdf
+method 'chebyshev4, degree 8' 'K-cycles' 'auto: .*, above 1000' --coefficients=rougher.hdf
 method 'symgs, 2 smooths' 'K-cycles' 'auto: ' --coefficients=rough.hdf --smoother=symgs --cycle=v
 method 'jacobi, ' 'F, then CG' 'auto: ' --coefficients=rough.hdf --smoother=jacobi --krylov=cg
 ok 1 --coefficients=rough.hdf --method=options --krylov=cg --verify-only
