@@ -226,11 +226,11 @@ HPGMG_API hpgmg_status_t hpgmg_set_sides(hpgmg_solver_t *solver, const hpgmg_sid
  *  memory and info = NULL, it only enqueues its work, after that of options.stream; later work on
  *  this stream then waits for u, and values of f are not checked. So it can be captured in a CUDA
  *  graph, which is valid until coefficients or values of sides change or the solver is destroyed.
- *  This needs all levels on GPUs (--cpu-below=0) and, on several ranks, boxes of hpgmg_boxes,
- *  messages that need no host (NCCL, or direct stores) and an A that is not singular; captures need
- *  one rank. Else the call returns when it has finished, or fails if the stream is being captured.
- *  During the capture, and while the graph runs, no other call of the library may use the GPU.
- *  Calls with the same solver wait for options.stream.
+ *  This needs all levels on GPUs (--cpu-below=0), no closed faces and, on several ranks, boxes of
+ *  hpgmg_boxes, messages that need no host (NCCL, or direct stores) and an A that is not singular;
+ * captures need one rank. Else the call returns when it has finished, or fails if the stream is
+ * being captured. During the capture, and while the graph runs, no other call of the library may
+ * use the GPU. Calls with the same solver wait for options.stream.
  *  @param[in]  f     in cells, an array for each box of this rank: averages of fv2 and fv4, values
  *                    at centers of 7pt; not changed
  *  @param[out] u     in cells, an array for each box. Ghosts around a box are not written. Also the

@@ -245,7 +245,8 @@ static mg_status_t read_field(field_t *f) {
   return close_faces(f, d);
 }
 
-/* Sum over all ranks. Fields have different weights, so that swapping two changes the checksum. */
+/* Sum over all ranks. Fields have different weights, so that swapping two changes the checksum,
+ * which dumps store: a weight stays. */
 static mg_status_t add_checksum(const field_t *f, mg_input_t *input) {
   static const int weight[MG_N_INPUTS] = {
       [MG_INPUT_ALPHA] = 1,  [MG_INPUT_BETA] = 3,  [MG_INPUT_BETA_I] = 5, [MG_INPUT_BETA_J] = 7,
@@ -325,7 +326,11 @@ static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, in
   return status;
 }
 
-static mg_status_t no_values(const mg_hierarchy_t *h) {
+/* Whether the mask has given cells; their u must be in the file of --rhs. */
+static mg_status_t find_given(const mg_hierarchy_t *h, const mg_input_t *input, bool *has_given) {
+  *has_given = false;
+  MG_IF_SOLIDS(MG_TRY(mg_solids_find_given(h, has_given)));
+  if (!*has_given || input->place[MG_INPUT_GIVEN].path[0]) return MG_OK;
   return mg_root_error(MG_ERR_IO,
                        "--coefficients=%s: mask has cells whose u is given (2), but %s%s "
                        "has no u; add it",
@@ -334,11 +339,8 @@ static mg_status_t no_values(const mg_hierarchy_t *h) {
 }
 
 static mg_status_t load_source(const mg_input_source_t *source, mg_hierarchy_t *h,
-                               mg_input_t *input) {
+                               mg_input_t *input, bool has_given) {
   mg_h5_t *file;
-  bool has_given = false;
-  MG_IF_SOLIDS(MG_TRY(mg_solids_find_given(h, &has_given)));
-  if (source->is_rhs && has_given && !input->place[MG_INPUT_GIVEN].path[0]) return no_values(h);
   mg_status_t status = mg_comm_agree(mg_h5_open(source->option, source->path, false, &file));
   for (int field = source->from; field < source->end && status == MG_OK; field++)
     if (input->place[field].path[0] && (field != MG_INPUT_GIVEN || has_given))
@@ -381,12 +383,6 @@ static uint64_t checksum_of_problem(const mg_params_t *p, const mg_input_t *inpu
   return sum;
 }
 
-static mg_status_t check_no_given(const mg_hierarchy_t *h) {
-  bool has_given = false;
-  MG_IF_SOLIDS(MG_TRY(mg_solids_find_given(h, &has_given)));
-  return has_given ? no_values(h) : MG_OK;
-}
-
 mg_status_t mg_input_load(void *data, mg_hierarchy_t *h) {
   mg_input_t *input = data;
   const mg_input_source_t source[] = {mg_input_source(&h->params, false),
@@ -395,9 +391,10 @@ mg_status_t mg_input_load(void *data, mg_hierarchy_t *h) {
   input->checksum = (int64_t)checksum_of_problem(&h->params, input);
   input->beta[0] = input->beta[1] = 0.0;
   MG_TRY(fill_others(h, input));
-  for (int s = 0; s < 2; s++)
-    if (source[s].path[0]) MG_TRY(load_source(&source[s], h, input));
-  if (!source[1].path[0]) MG_TRY(check_no_given(h));
+  bool has_given;
+  if (source[0].path[0]) MG_TRY(load_source(&source[0], h, input, false));
+  MG_TRY(find_given(h, input, &has_given));
+  if (source[1].path[0]) MG_TRY(load_source(&source[1], h, input, has_given));
   if (!mg_params_is_singular(&h->params) || input->beta[1] <= MG_MAX_RATIO * input->beta[0])
     return MG_OK;
   return mg_root_error(

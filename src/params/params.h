@@ -29,7 +29,7 @@ typedef struct {
   bool has_arrays;   /**< not an option: a library's caller gives beta, alpha and f */
   bool closes_cells; /**< not an option: faces inside of the grid are closed (solver/solids.h);
                           then alpha varies, with either equation */
-  int64_t n_outside, n_pockets; /**< not options: cells without an open face, singular pockets */
+  int64_t n_outside, n_singular; /**< not options: cells without an open face, singular pockets */
   int32_t boxes[3];      /**< not an option: boxes of the finest grid in i, j, k; 0: a cube */
   int32_t cells[3];      /**< cells of the finest grid in i, j, k; 0: a cube of boxes */
   double spacing[3];     /**< widths of a cell, if given with --spacing; otherwise 0 */

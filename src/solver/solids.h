@@ -5,9 +5,9 @@
  * face between a given cell and a solved one, with coupling T, adds T to the solved cell's alpha
  * and T u_given to its f.
  *
- * A pocket is a set of solved cells that open faces connect. Without alpha and an open face on a
- * Dirichlet side it is singular by itself: the mean of f is removed in it, and u gets the mean of
- * --mean.
+ * A pocket is a set of solved cells that open faces connect. Without
+ * alpha, a given cell and an open face on a Dirichlet side it is singular by itself: the mean of f
+ * is removed in it, and u gets the mean of --mean.
  *
  * All of that is done on the host, with copies of the vectors of level 0, so it has the same bits
  * on CPUs and GPUs and on any ranks. The levels' operations see only an alpha that varies. */
@@ -35,7 +35,7 @@ MG_MUST_CHECK mg_status_t mg_solids_take_mask(mg_hierarchy_t *h);
 
 /** Take MG_U of level 0 as the values of u in cells outside, for mg_solids_set_rhs and
  *  mg_solids_finish; without this call they are 0.
- *  @param[in] of_solids  also in those that are not given
+ *  @param[in] of_solids  in solid cells too
  *  @return also MG_ERR_USAGE (one of a given cell is not finite or above 1e60; logged) */
 MG_MUST_CHECK mg_status_t mg_solids_take_values(mg_hierarchy_t *h, bool of_solids);
 

@@ -43,7 +43,7 @@ struct mg_solids {
   mg_link_t *link;
   int64_t n_links;
   mg_metric_t volume;
-  int n_pockets;   /**< of all ranks, without those that a Dirichlet side or a given cell fixes */
+  int n_pockets;   /**< of all ranks, unless a Dirichlet side or a given cell fixes u */
   int n_singular;  /**< of these */
   int32_t *pocket; /**< of cells: number of the pocket, or -1; NULL: there are none */
   double *weight;  /**< of pockets: the volume */

@@ -72,7 +72,7 @@ static void join_cells(const mg_solids_t *s, const sets_t *t) {
   }
 }
 
-/* Lower labels to those of neighbors in other patches, if they are less. */
+/* Take labels of neighbors in other patches where they are less. */
 static mg_status_t take_labels(mg_solids_t *s, const sets_t *t, double *ghosts, double *changed) {
   for (int64_t c = 0; c < s->part.n_cells; c++)
     s->cells[c] = fmin(t->label[root_of(t, c)], 0x1p60);

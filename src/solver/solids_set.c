@@ -213,7 +213,7 @@ static mg_status_t count_outside(mg_hierarchy_t *h) {
     n += !s->open[c];
   MG_TRY(mg_comm_sum(mg_comm_world(), &n, 1));
   h->params.n_outside = (int64_t)n;
-  h->params.n_pockets = s->n_singular;
+  h->params.n_singular = s->n_singular;
   return MG_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "comm/comm.h"
 #include "level/ops.h"
+#include "solver/problem.h"
 #include "solver/solids_parts.h"
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 /* Only the values of given cells are used; those of solid ones may be anything. */
 static mg_status_t check_given(const mg_solids_t *s) {
   for (mg_at_t c = mg_part_begin(&s->part); mg_part_next(&c);)
-    if (mg_solids_mask(s, c.number) == MG_MASK_GIVEN && !(fabs(s->value[c.number]) <= 1e60))
+    if (mg_solids_mask(s, c.number) == MG_MASK_GIVEN && !(fabs(s->value[c.number]) <= MG_MAX_VALUE))
       return mg_error(MG_ERR_USAGE, "u is %g in the given cell (%d, %d, %d); it must be finite",
                       s->value[c.number], (int)(c.p->lo[0] + c.i[0]), (int)(c.p->lo[1] + c.i[1]),
                       (int)(c.p->lo[2] + c.i[2]));

@@ -7,9 +7,7 @@
 HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-guard
 cpu_only
 need_feature HDF5
-for module in numpy scipy h5py; do
-  "$PYTHON" -c "import $module" 2>/dev/null || skip_test "$PYTHON has no $module (python3-$module)"
-done
+need_modules numpy scipy h5py
 export PYTHONDONTWRITEBYTECODE=1
 cd "$dir"
 

@@ -11,6 +11,7 @@
 #   rank_counts N                    print 1, and N if several ranks can run
 #   has_keys FILE KEY...             the keys of a JSON file must be these
 #   need_feature NAME                skip the test if --version does not list the feature as built in
+#   need_modules NAME...             skip the test if $PYTHON lacks one of these modules
 #   results_of FILE                  print the results of a CSV report
 #   level_figures FILE KEY...        print one line per level of a JSON report with the values of the keys;
 #                                    list elements are separated by commas
@@ -110,6 +111,13 @@ have_feature() {
   solo "$HPGMG_FV" --version | grep "^$1 " | grep -qv ' no\>'
 }
 need_feature() { have_feature "$1" || skip_test "build without $1"; }
+
+need_modules() {
+  local module
+  for module in "$@"; do
+    "$PYTHON" -c "import $module" 2>/dev/null || skip_test "$PYTHON has no $module (python3-$module)"
+  done
+}
 
 # Columns of a CSV report: cells per side, cycles, norms, error, order and verification.
 results_of() { sed 's/"[^"]*"/sides/' "$1" | cut -d, -f6,12-14,18-20; } # the boundary may contain commas

@@ -49,7 +49,7 @@ static void put_problem(mg_sink_t *s, const mg_report_t *r) {
          OR_NULL);
   }
   INTEGER("cells_outside", p->n_outside, "cells without an open face", LATER);
-  INTEGER("singular_pockets", p->n_pockets, "sets of cells whose u is determined only up to a constant, with closed faces", LATER);
+  INTEGER("singular_pockets", p->n_singular, "sets of cells whose u is determined only up to a constant, with closed faces", LATER);
   if (s->lists || mg_params_has_cells(p))
     LIST(REAL, "lengths", 3, p->length[i], "with `--cells`, of the domain in x, y and z", .low = 1e-300,
          THREE);

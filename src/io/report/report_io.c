@@ -42,8 +42,8 @@ void mg_report_print_input(FILE *out, const mg_params_t *params, const mg_input_
     fprintf(out,
             "  solids    %" PRId64 " cell%s outside of the problem, %" PRId64
             " singular pocket%s\n",
-            params->n_outside, params->n_outside == 1 ? "" : "s", params->n_pockets,
-            params->n_pockets == 1 ? "" : "s");
+            params->n_outside, params->n_outside == 1 ? "" : "s", params->n_singular,
+            params->n_singular == 1 ? "" : "s");
   print_unused(out, input, coefficients);
   print_unused(out, input, rhs);
 }
