@@ -24,7 +24,7 @@ _hpgmg_fv() {
     --boundary) words='dirichlet neumann periodic robin' ;;
     --method) words='options auto' ;;
     --smoother) words='gsrb chebyshev jacobi l1jacobi symgs ssor chebyshev4' ;;
-    --bottom) words='bicgstab cg smoother' ;;
+    --bottom) words='bicgstab smoother direct' ;;
     --cycle) words='f v' ;;
     --krylov) words='none cg kcycle' ;;
     --precision) words='double mixed' ;;

@@ -54,7 +54,7 @@ GROUPS = {
     "cycle": cycles(),
     "steps-per-pass": one("steps-per-pass", "auto", "2", "1"),
     "coarsest": one("coarsest", "1", "2", "4", "8", "16"),
-    "bottom": one("bottom", "bicgstab", "cg", "smoother"),
+    "bottom": one("bottom", "bicgstab", "smoother", "direct"),
     "agglomerate-below": one("agglomerate-below", "0", "512", "4096", "32768", "262144", "2097152"),
     "cpu-below": one("cpu-below", "0", "512", "4096", "32768", "262144"),
 }

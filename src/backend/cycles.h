@@ -25,6 +25,10 @@ typedef struct {
 /** Prepared coarse cycle, in a backend-specific form. */
 typedef struct mg_coarse_cycle mg_coarse_cycle_t;
 
+/** Prepared dense matrix, in a backend-specific form. */
+typedef struct mg_matrix mg_matrix_t;
+enum { MG_MATRIX_LANES = 32 };
+
 /** Cycles over the coarsest levels as one operation, where separate operations would be dominated
  * by launches and by waits for every scalar. */
 typedef struct mg_backend_coarse {
@@ -36,6 +40,14 @@ typedef struct mg_backend_coarse {
   void (*free)(mg_coarse_cycle_t *coarse_cycle);
   mg_status_t (*run)(const mg_coarse_cycle_t *coarse_cycle, int top, mg_cycle_t cycle,
                      bool zero_guess);
+  /** Products with a dense matrix of n rows in host memory, `pitch` values apart, a multiple of
+   *  MG_MATRIX_LANES, with zeros from column n on. `matrix_multiply` sets dst to the matrix times
+   *  src for the n cells of a level, all on this rank and numbered with i fastest. Products are
+   *  added in double, in the order of solver/direct.c. */
+  mg_status_t (*matrix_create)(const double *matrix, int n, int pitch, mg_matrix_t **out);
+  void (*matrix_free)(mg_matrix_t *matrix);
+  mg_status_t (*matrix_multiply)(const mg_matrix_t *matrix, const mg_view_t *v, mg_vector_t dst,
+                                 mg_vector_t src);
 } mg_backend_coarse_t;
 
 /** Captured graph: operations to be replayed. */

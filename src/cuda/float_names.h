@@ -22,6 +22,7 @@
 #define mg_fv4_fused          mg_float_fv4_fused
 #define mg_fused              mg_float_fused
 #define mg_resident           mg_float_resident
+#define mg_matrix             mg_float_matrix
 #define mg_paired_args_t      mg_float_paired_args_t
 #define mg_paired_cycle       mg_float_paired_cycle
 #define mg_resident_fv4       mg_float_resident_fv4

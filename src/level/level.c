@@ -298,6 +298,7 @@ static mg_status_t create_low(mg_hierarchy_t *h);
 static mg_status_t fill(mg_hierarchy_t *h, const mg_params_t *params, const mg_plan_t *plan,
                         const mg_hierarchy_t *outer) {
   h->params = *params;
+  h->params.bottom = mg_plan_bottom(params, &plan->level[plan->n_levels - 1].layout);
   h->plan = *plan;
   h->n_levels = mg_plan_n_double_levels(plan);
   h->low_scale = 1.0;
@@ -362,6 +363,7 @@ static void release(mg_hierarchy_t *h) {
     mg_exchange_free(level->halo_deep);
     mg_exchange_free(level->gather);
     mg_exchange_free(level->scatter);
+    MG_IF_CHOICES(mg_direct_free(level->direct);)
     store_free(&level->image);
     store_free(&level->store);
     mg_comm_free(level->comm);

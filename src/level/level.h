@@ -25,6 +25,7 @@ typedef struct mg_profile mg_profile_t;
 /** See wall_faces.h. */
 typedef struct mg_wall_faces mg_wall_faces_t;
 typedef struct mg_solids mg_solids_t; /**< see solver/solids.h */
+typedef struct mg_direct mg_direct_t; /**< see solver/direct.c */
 
 /** A sweep, and the vectors whose ghosts it reads. */
 typedef struct {
@@ -86,6 +87,7 @@ typedef struct {
   mg_vector_t descended;               /**< result of a descent: MG_U, or MG_TMP so that an ascent,
                                             which swaps the vectors again, ends in MG_U */
   double lambda_max;                   /**< Gershgorin bound of Dinv A */
+  mg_direct_t *direct;                 /**< inverse of A on the coarsest level, or NULL */
   mg_timers_t timers;
   mg_profile_t *profile; /**< NULL unless profiling */
   /* Ranges that external profilers see. On CPU levels, too, they are those of the GPU's backend. */
@@ -180,10 +182,11 @@ MG_MUST_CHECK mg_status_t mg_hierarchy_transports(const mg_params_t *params, con
 /** Collective over the world. */
 void mg_hierarchy_free(mg_hierarchy_t *hierarchy);
 
-/** Called by mg_hierarchy_free: release the smoother of a level (smooth.h), faces on walls
- *  (wall_faces.h), solids (solver/solids.h), a profile that was prepared but not used (profile.h),
- * and graphs and the coarse cycle (solver/coarse_cycle.c). */
+/** Called by mg_hierarchy_free: release the smoother of a level (smooth.h), its inverse
+ *  (solver/direct.c), faces on walls (wall_faces.h), solids (solver/solids.h), a profile that was
+ * prepared but not used (profile.h), and graphs and the coarse cycle (solver/coarse_cycle.c). */
 void mg_smoother_free(mg_level_t *level);
+void mg_direct_free(mg_direct_t *direct);
 void mg_wall_faces_free(mg_wall_faces_t *faces);
 /** Called by mg_hierarchy_replan: the faces stay, but the patches end. NULL: none. */
 void mg_wall_faces_forget_copies(mg_wall_faces_t *faces);

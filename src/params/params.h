@@ -46,7 +46,7 @@ typedef struct {
   mg_side_t side[3][2]; /**< low and high side of the domain in each direction */
   mg_method_t method;
   struct {
-    bool smoother, cycle, krylov;
+    bool smoother, bottom, cycle, krylov;
   } chooses;        /**< not options: what --method=auto chooses, as no option gives it */
   char reason[112]; /**< not an option: why it chose so; "": it has not */
   mg_smoother_t smoother;

@@ -58,6 +58,7 @@ static void set_chooses(mg_params_t *params, const mg_source_t source[MG_N_OPTIO
   params->chooses.smoother = automatic;
   for (int id = MG_OPT_SMOOTHER; id <= MG_OPT_OMEGA; id++)
     params->chooses.smoother = params->chooses.smoother && source[id] == MG_FROM_DEFAULT;
+  params->chooses.bottom = automatic && source[MG_OPT_BOTTOM] == MG_FROM_DEFAULT;
   params->chooses.cycle = automatic && source[MG_OPT_CYCLE] == MG_FROM_DEFAULT;
   params->chooses.krylov =
       automatic && source[MG_OPT_KRYLOV] == MG_FROM_DEFAULT && params->rtol > 0.0;

@@ -128,7 +128,8 @@ static bool fits_in_deck(const mg_option_t *option, const char *value) {
 static bool is_chosen(const mg_option_t *option, const mg_params_t *params) {
   const int id = (int)(option - mg_options);
   if (id >= MG_OPT_SMOOTHER && id <= MG_OPT_OMEGA) return params->chooses.smoother;
-  return (id == MG_OPT_CYCLE && params->chooses.cycle) ||
+  return (id == MG_OPT_BOTTOM && params->chooses.bottom) ||
+         (id == MG_OPT_CYCLE && params->chooses.cycle) ||
          (id == MG_OPT_KRYLOV && params->chooses.krylov);
 }
 

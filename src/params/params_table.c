@@ -11,7 +11,7 @@ static const char *const boundary_words[] = {"dirichlet", "neumann", "periodic",
 static const char *const method_words[] = {"options", "auto", NULL};
 static const char *const smoother_words[] = {"gsrb",  "chebyshev", "jacobi",     "l1jacobi",
                                              "symgs", "ssor",      "chebyshev4", NULL};
-static const char *const bottom_words[] = {"bicgstab", "cg", "smoother", NULL};
+static const char *const bottom_words[] = {"bicgstab", "smoother", MG_IF_CHOICES("direct", ) NULL};
 static const char *const cycle_words[] = {"f", "v", NULL};
 static const char *const krylov_words[] = {"none", "cg", "kcycle", NULL};
 static const char *const auto_words[] = {"auto", NULL};

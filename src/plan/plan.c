@@ -60,6 +60,7 @@ static int64_t agglomerated_ranks(const mg_layout_t *coarse, int64_t fine_ranks,
                             ? params->agglomerate_below
                             : mg_plan_min_cells_per_rank(place_of(coarse, params));
   int64_t ranks = min64(min64(fine_ranks, cap), mg_layout_n_boxes(coarse));
+  if (params->bottom == MG_BOTTOM_DIRECT && cells <= MG_DIRECT_MAX_CELLS) return 1;
   if (below > 0) ranks = min64(ranks, cells / below);
   return ranks > 1 ? ranks : 1;
 }

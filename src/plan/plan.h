@@ -94,7 +94,15 @@ void mg_plan_betas_free(mg_plan_betas_t *betas);
  *  levels of few cells have little in common with the finer ones: of 1,000 random problems, one
  *  takes 40 instead of 194 cycles, and none takes more. */
 static inline int64_t mg_plan_fewest_cells(const mg_params_t *params) {
+  if (params->bottom == MG_BOTTOM_DIRECT) return MG_DIRECT_MAX_CELLS;
   return params->krylov == MG_KRYLOV_KCYCLE ? 64 : 8;
+}
+
+/** The solver of the coarsest level: BiCGStab instead of an inverse that would be too large, which
+ *  only --method=auto may do. */
+static inline mg_bottom_t mg_plan_bottom(const mg_params_t *params, const mg_layout_t *coarsest) {
+  const bool large = mg_layout_n_cells(coarsest) > MG_DIRECT_MAX_CELLS;
+  return params->chooses.bottom && large ? MG_BOTTOM_BICGSTAB : params->bottom;
 }
 
 /** Choose which cells of the coarsest level so far become pairs on the next one, if its layout is

@@ -11,7 +11,7 @@ static mg_place_paths_t places[MG_N_PLACES] = {
     [MG_PLACE_CPU] = {MG_IF_FUSED({&mg_path_cpu_pass}, .norms = true)},
     [MG_PLACE_CUDA] = {
         {MG_IF_RESIDENT(&mg_path_cuda_resident, ) MG_IF_FUSED(&mg_path_cuda_fused, ) NULL},
-        {MG_IF_COARSE(&mg_path_cuda_bottom, ) NULL},
+        {MG_IF_COARSE(&mg_path_cuda_bottom, &mg_path_cuda_direct, ) NULL},
         {MG_IF_COARSE(&mg_path_cuda_cubes, &mg_path_cuda_boxes, &mg_path_cuda_fv4, ) NULL},
         {MG_IF_MIXED(&mg_path_cuda_guess, ) NULL},
         true}};
@@ -43,7 +43,7 @@ static mg_level_facts_t facts_of(const mg_level_plan_t *level, int n_levels,
                             .alpha_varies = params->alpha_varies,
                             .gpu = params->gpu,
                             .coarse_box_dim = has_coarse ? level[1].layout.box_dim : 0,
-                            .bottom = params->bottom,
+                            .bottom = mg_plan_bottom(params, &level[n_levels - 1].layout),
                             .n_steps = params->smooths * n,
                             .max_fused = mg_max_steps_per_pass(params),
                             .fuse = mg_steps_fuse(step, n),

@@ -2,6 +2,8 @@
 #include "formulas/walls.h"
 #include "level/ops.h"
 #include "level/smooth.h"
+#include "solver/cycle_wings.h"
+#include "wings.h"
 #include <math.h>
 
 /* Progress of the iteration; `done` is also set on breakdown. */
@@ -80,35 +82,6 @@ static mg_status_t bicgstab(mg_level_t *level, progress_t *progress) {
   return MG_OK;
 }
 
-static mg_status_t cg(mg_level_t *level, progress_t *progress) {
-  double rho, p_dot_ap;
-  MG_TRY(mg_multiply(level, MG_KRYLOV_S, MG_DINV, MG_KRYLOV_R));
-  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_S, 0.0, MG_NO_VECTOR));
-  MG_TRY(mg_dot(level, MG_KRYLOV_R, MG_KRYLOV_S, &rho));
-  for (int n = 0; n < MG_BOTTOM_MAX_ITERATIONS; n++) {
-    MG_TRY(mg_residual(level, MG_KRYLOV_AP, MG_KRYLOV_P, MG_NO_VECTOR));
-    MG_TRY(mg_dot(level, MG_KRYLOV_P, MG_KRYLOV_AP, &p_dot_ap));
-    if (p_dot_ap == 0.0) break;
-    const double alpha = rho / p_dot_ap;
-    /* If negative, A is not positive definite, and the step would move away from the solution. */
-    if (is_unusable(alpha) || alpha < 0.0) break;
-    MG_TRY(mg_axpby(level, MG_U, 1.0, MG_U, alpha, MG_KRYLOV_P));
-    MG_TRY(mg_axpby(level, MG_KRYLOV_R, 1.0, MG_KRYLOV_R, -alpha, MG_KRYLOV_AP));
-    MG_TRY(test_convergence(level, MG_KRYLOV_R, progress));
-    if (progress->done) break;
-    double rho_next;
-    MG_TRY(mg_multiply(level, MG_KRYLOV_S, MG_DINV, MG_KRYLOV_R));
-    MG_TRY(mg_dot(level, MG_KRYLOV_R, MG_KRYLOV_S, &rho_next));
-    MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_S, rho_next / rho, MG_KRYLOV_P));
-    rho = rho_next;
-  }
-  return MG_OK;
-}
-
-static bool is_singular(const mg_level_t *level) {
-  return mg_is_singular(&level->store.view);
-}
-
 /* If A is singular, rounding gives the right-hand side a mean. If the rest cancels, the mean
  * dominates. A maps it to nearly 0, and a Krylov method divides by that. */
 static mg_status_t remove_mean(mg_level_t *level, mg_vector_t vec) {
@@ -117,24 +90,18 @@ static mg_status_t remove_mean(mg_level_t *level, mg_vector_t vec) {
   return mg_shift(level, vec, vec, -mean);
 }
 
-static mg_status_t smooth_until_converged(mg_level_t *level, bool zero_guess,
-                                          progress_t *progress) {
+/* If A is singular, remove the mean of MG_F during the solve and restore MG_F afterwards, because
+ * another solve may start from it. */
+static mg_status_t solve_by_smoothing(mg_level_t *level, bool zero_guess, progress_t *progress) {
+  const bool singular = mg_is_singular(&level->store.view);
+  if (singular) MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_F, 0.0, MG_NO_VECTOR));
+  if (singular) MG_TRY(remove_mean(level, MG_F));
   for (int n = 0; n < MG_BOTTOM_MAX_ITERATIONS && !progress->done; n++) {
     MG_TRY(mg_smooth(level, zero_guess && n == 0));
     MG_TRY(mg_residual(level, MG_KRYLOV_R, MG_U, MG_F));
     MG_TRY(test_convergence(level, MG_KRYLOV_R, progress));
   }
-  return MG_OK;
-}
-
-/* If A is singular, remove the mean of MG_F during the solve and restore MG_F afterwards, because
- * another solve may start from it. */
-static mg_status_t solve_by_smoothing(mg_level_t *level, bool zero_guess, progress_t *progress) {
-  if (!is_singular(level)) return smooth_until_converged(level, zero_guess, progress);
-  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_F, 0.0, MG_NO_VECTOR));
-  MG_TRY(remove_mean(level, MG_F));
-  MG_TRY(smooth_until_converged(level, zero_guess, progress));
-  return mg_axpby(level, MG_F, 1.0, MG_KRYLOV_P, 0.0, MG_NO_VECTOR);
+  return singular ? mg_axpby(level, MG_F, 1.0, MG_KRYLOV_P, 0.0, MG_NO_VECTOR) : MG_OK;
 }
 
 /* Initialize MG_U, and its residual in MG_KRYLOV_R. */
@@ -145,11 +112,12 @@ static mg_status_t begin(mg_level_t *level, bool zero_guess) {
   } else {
     MG_TRY(mg_residual(level, MG_KRYLOV_R, MG_U, MG_F));
   }
-  return is_singular(level) ? remove_mean(level, MG_KRYLOV_R) : MG_OK;
+  return mg_is_singular(&level->store.view) ? remove_mean(level, MG_KRYLOV_R) : MG_OK;
 }
 
 static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess, double reduction) {
   const mg_backend_t *backend = level->backend;
+  MG_IF_CHOICES(if (level->direct) return mg_direct_solve(level, zero_guess));
   progress_t progress = {0.0, reduction, false};
   if (level->plan->bottom != &mg_path_bottom && backend->fused.bottom)
     return backend->fused.bottom(&level->store.view, method, zero_guess, MG_BOTTOM_MAX_ITERATIONS,
@@ -157,9 +125,8 @@ static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess,
   MG_TRY(begin(level, zero_guess));
   MG_TRY(mg_max_norm(level, MG_KRYLOV_R, MG_NO_VECTOR, &progress.norm0));
   if (progress.norm0 == 0.0) return MG_OK;
-  if (method == MG_BOTTOM_BICGSTAB) return bicgstab(level, &progress);
-  if (method == MG_BOTTOM_CG) return cg(level, &progress);
-  return solve_by_smoothing(level, zero_guess, &progress);
+  if (method == MG_BOTTOM_SMOOTHER) return solve_by_smoothing(level, zero_guess, &progress);
+  return bicgstab(level, &progress);
 }
 
 double mg_bottom_reduction(const mg_hierarchy_t *h) {

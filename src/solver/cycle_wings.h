@@ -1,5 +1,5 @@
-/* What cycles call of the wings: coarse cycles (coarse_cycle.c), graphs (graph.c), and mixed
- * precision (mixed.c). */
+/* What cycles call of the wings: coarse cycles (coarse_cycle.c), the inverse of the coarsest level
+ * (direct.c), graphs (graph.c), and mixed precision (mixed.c). */
 #ifndef MG_CYCLE_WINGS_H
 #define MG_CYCLE_WINGS_H
 
@@ -18,6 +18,22 @@ MG_MUST_CHECK mg_status_t mg_coarse_cycle_prepare(mg_hierarchy_t *hierarchy);
 /** Run it from level l down: a backend's cycle (backend/cycles.h). */
 MG_MUST_CHECK mg_status_t mg_coarse_cycle_run(mg_hierarchy_t *h, int l, mg_cycle_t cycle,
                                               bool zero_guess);
+
+/* --bottom=direct (direct.c). */
+
+/** Compute the inverse of A of the coarsest level for its current coefficients, if the parameters
+ *  say so. If A is singular, u has mean 0, and the mean of MG_F is ignored. In each part that
+ * closed faces separate and that is singular by itself, u is 0 in one cell.
+ *
+ *  Collective over the world. Each rank of the level computes all of it.
+ *  @return MG_OK, MG_ERR_USAGE (too many cells, or another operator), MG_ERR_MEMORY, MG_ERR_DEVICE,
+ * MG_ERR_COMM */
+MG_MUST_CHECK mg_status_t mg_direct_set(mg_hierarchy_t *h);
+
+/** MG_U = inverse of A times MG_F, or from MG_U, the same with their residual. Collective over the
+ *  level's ranks; only enqueued if the plan says so (path.h), otherwise composed by the host, with
+ *  the same bits. */
+MG_MUST_CHECK mg_status_t mg_direct_solve(mg_level_t *level, bool zero_guess);
 
 /* Whole cycles as graphs, launched in one call each. */
 

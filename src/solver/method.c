@@ -207,10 +207,14 @@ static void choose(mg_params_t *params, const range_t *range) {
              varies = varies_much || closes || contrast > smooth;
   const smoothing_t s = varies ? (smoothing_t){MG_SMOOTHER_CHEBYSHEV4, varies_much ? 8 : 6, ""}
                                : smoothing_of_smooth(params, range->all);
-  if (!params->chooses.smoother && !params->chooses.cycle && !params->chooses.krylov) return;
+  if (!params->chooses.smoother && !params->chooses.bottom && !params->chooses.cycle &&
+      !params->chooses.krylov)
+    return;
   if (params->chooses.smoother) mg_params_set_smoother(params, s.smoother);
   if (params->chooses.smoother && s.degree > 0) params->degree = s.degree;
   params->slow_degree = params->chooses.smoother && varies ? 4 * params->degree : 0;
+  if (params->chooses.bottom && mg_traits_of(params->op)->any_grid)
+    params->bottom = MG_BOTTOM_DIRECT;
   /* Of a beta of 1e-20 among others, an F-cycle's u has a residual of 1e17 max|f|; so it may on
    * cells that coarsening separates from others. */
   if (params->chooses.cycle) params->cycle = varies_much || closes ? MG_CYCLE_V : MG_CYCLE_F;
@@ -248,7 +252,7 @@ static mg_status_t build(const mg_hierarchy_t *h, mg_params_t *params, mg_plan_t
   const mg_status_t status =
       mg_plan_build(params, h->plan.level[0].layout.world_ranks, plan, message, sizeof message);
   if (status != MG_OK) return mg_root_error(status, "%s", message);
-  if (!params->closes_cells || plan->n_levels > 1 || params->bottom == MG_BOTTOM_SMOOTHER)
+  if (!params->closes_cells || plan->n_levels > 1 || params->bottom != MG_BOTTOM_BICGSTAB)
     return MG_OK;
   params->bottom = MG_BOTTOM_SMOOTHER;
   return build(h, params, plan);

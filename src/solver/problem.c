@@ -296,6 +296,7 @@ static mg_status_t set_levels(mg_hierarchy_t *h, const mg_problem_source_t *sour
     if (needs_diagonal(h, l)) MG_TRY(set_diagonal(&h->params, &h->level[l]));
   for (int l = 0; h->low && l < h->low->n_levels; l++)
     MG_TRY(set_diagonal(&h->params, &h->low->level[l]));
+  MG_IF_CHOICES(MG_TRY(mg_direct_set(h->low ? h->low : h)));
   return set_smoothers(h, source);
 }
 

@@ -321,7 +321,7 @@ reproduces() {
   cmp -s "$dir/out" "$dir/printed.ini" || complain "the deck printed by the printed deck differs: $*"
 }
 reproduces 4 8 --verify-only --operator=fv4 --equation=helmholtz --boundary=periodic \
-  --smoother=chebyshev --degree=5 --smooths=2 --bottom=cg --cycle=v --rtol=0.012345678901234567 \
+  --smoother=chebyshev --degree=5 --smooths=2 --bottom=smoother --cycle=v --rtol=0.012345678901234567 \
   --max-cycles=7 --krylov=cg --coarsest=3
 reproduces 4 1 --operator=7pt --smoother=symgs --warmup=0 --min-solves=2 --min-time=0
 
@@ -352,6 +352,8 @@ sides=periodic,periodic,neumann,dirichlet,neumann,neumann
 ok 1 4 8 --verify-only --boundary=$sides --csv="$dir/sides.csv"
 grep -q "^fv2,poisson,\"$sides\",gsrb,f,32," "$dir/sides.csv" || complain 'CSV: boundary of each side'
 grep -qx "note  --boundary=$sides: only the residual is checked" "$dir/out" || complain 'no note on the boundary'
+expect 2 '--bottom=direct requires --operator=fv2 or 7pt' 1 4 1 --operator=fv4 --bottom=direct
+expect 2 'the coarsest grid of 8x8x8 has 512 cells; at most 343 are allowed; use --bottom=bicgstab' 1 4 1 --bottom=direct --coarsest=8
 expect 2 '--operator=fv4 requires --boundary=dirichlet or periodic' 1 4 1 --operator=fv4 --boundary=neumann
 expect 2 '--operator=fv4 requires --boundary=dirichlet or periodic' 1 4 1 --operator=fv4 --boundary=dirichlet,dirichlet,periodic
 expect 2 'y-low is periodic, but y-high is not' 1 4 1 --boundary=neumann,neumann,periodic,neumann,neumann,neumann

@@ -38,10 +38,10 @@ for operator in fv2 fv4 7pt; do
     done
     # Larger coarsest grids. With 8^3, the solve on 4h uses only the bottom solver.
     problem="$domain --equation=${equations[n % 3 % 2]}"
-    bottoms=(bicgstab cg smoother bicgstab cg)
-    several 4 8 $problem --bottom=${bottoms[n % 3]} --smoother=symgs --coarsest=3
-    several 4 8 $problem --bottom=${bottoms[n % 3 + 1]} --coarsest=4
-    several 4 8 $problem --bottom=${bottoms[n % 3 + 2]} --coarsest=8
+    bottoms=(bicgstab smoother bicgstab)
+    several 4 8 $problem --bottom=${bottoms[n % 2]} --smoother=symgs --coarsest=3
+    several 4 8 $problem --bottom=${bottoms[n % 2 + 1]} --coarsest=4
+    several 4 8 $problem --bottom=${bottoms[n % 2]} --coarsest=8
     smooths=(2 5) degrees=(2 3 9) boxes=(125 216)
     several 4 8 $problem --smooths=${smooths[n / 2 % 2]}
     several 4 8 $problem --smoother=chebyshev --degree=${degrees[n % 3]}

@@ -39,7 +39,7 @@ compare() {
 }
 
 # The next even numbers of cells, if a last one is alone in a direction with pairs.
-for sizes in '60x220x85 60x220x86' '9x15x1 10x16x1' '5x4x4 6x4x4'; do
+for sizes in '60x220x85 60x220x86' '27x15x1 28x16x1' '15x8x8 16x8x8'; do
   ok 1 --dry-run --cells="${sizes% *}"
   grep -q "^  note .*alone; ${sizes#* } often" "$dir/out" || complain "no ${sizes#* } named for ${sizes% *}"
 done

@@ -557,18 +557,17 @@ def run_permuted(program: str, cases: int, seed: int) -> int:
 
 # --- the preconditioner of CG ---------------------------------------------------------------------
 
-# One step of CG from zero. Two iterations of the bottom solver CG are exact for two cells.
-STEP = ("--krylov=cg", "--cycle=v", "--bottom=cg", "--max-cycles=1", "--rtol=1e-30", *DUMP)
+# One step of CG from zero. The inverse makes the cycle linear; an iteration stops at its tolerance.
+STEP = ("--krylov=cg", "--cycle=v", "--bottom=direct", "--max-cycles=1", "--rtol=1e-30", *DUMP)
 
-# The coarsest level of each has two cells. With more, the bottom solver stops at its tolerance and
-# the cycle is not linear. Each has a different pair of smoothers.
+# Each has a coarser level, and a different pair of smoothers.
 SYMMETRIC_DOMAINS = (
-    "--cells=8x4x4",
+    "--cells=16x8x8",
     "--cells=8x16x8 --boundary=neumann,dirichlet,robin:1:2",
     "--cells=13x7x8 --boundary=dirichlet,neumann,neumann,neumann,robin:0.5:3,dirichlet",
     "--cells=6x12x5 --boundary=neumann --equation=helmholtz",
-    "--cells=5x3x4 --boundary=periodic,neumann,neumann",
-    "--cells=16x4x4 --lengths=1,0.5,0.5 --boundary=robin:1:0.1,neumann,periodic",
+    "--cells=10x9x8 --boundary=periodic,neumann,neumann",
+    "--cells=16x8x8 --lengths=1,0.5,0.5 --boundary=robin:1:0.1,neumann,periodic",
     "--cells=8x8x8 --lengths=2,1,1 --boundary=periodic,periodic,dirichlet",
     "--cells=16x8x8 --stretch=x:tanh:2 --boundary=dirichlet,neumann,robin:2:1",
     "--cells=8x8x16 --stretch=x:tanh:2,y:tanh:1.5,z:tanh:1 --boundary=neumann,robin:1:1,dirichlet",

@@ -186,7 +186,7 @@ int main(int argc, char **argv) {
         case_options = options;
         if (s < 2) test_rounding();
       }
-  case_options = "--bottom=cg --operator=7pt";
+  case_options = "--bottom=direct --operator=7pt";
   test_tolerance(1);
   case_options = "--bottom=smoother --coarsest=8";
   test_tolerance(1);

@@ -67,7 +67,7 @@ cases='
   1 | beta 0       | --verify-only                                     | 0 1 64
   1 | beta 1       | --min-solves=1 --min-time=0                       | 1 1 64
   1 | beta 3       | --verify-only --cycle=v --rtol=1e-6               | 3 1 64
-  1 | beta 5       | --verify-only --bottom=cg                         | 5 1 64
+  1 | beta 5       | --verify-only --bottom=smoother                   | 5 1 64
   1 | beta 2       | --verify-only --operator=fv4 --boundary=periodic  | 2 1 64
   1 | beta 4       | --verify-only --operator=7pt --equation=helmholtz | 4 1 64
   1 | smooth 0 20  | --verify-only --smoother=chebyshev                | 0 1 64

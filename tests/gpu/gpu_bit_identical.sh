@@ -24,7 +24,7 @@ for op in fv2 fv4 7pt; do
       in_background compare 4 8 --operator="$op" --boundary="$boundary" --smoother="$smoother"
     done
     in_background compare 4 27 --operator="$op" --boundary="$boundary" --equation=helmholtz
-    in_background compare 4 8 --operator="$op" --boundary="$boundary" --cycle=v --rtol=1e-7 --bottom=cg
+    in_background compare 4 8 --operator="$op" --boundary="$boundary" --cycle=v --rtol=1e-7 --bottom=smoother
   done
 done
 in_background compare 4 125 --operator=fv4
@@ -53,7 +53,7 @@ for op in fv2 fv4 7pt; do
     in_background compare 4 8 --operator="$op" --smoother="$smoother" --precision=mixed
   done
   in_background compare 4 27 --operator="$op" --boundary=periodic --equation=helmholtz --precision=mixed
-  in_background compare 4 8 --operator="$op" --cycle=v --rtol=1e-10 --bottom=cg --precision=mixed
+  in_background compare 4 8 --operator="$op" --cycle=v --rtol=1e-10 --bottom=smoother --precision=mixed
   in_background compare 4 8 --operator="$op" --krylov=cg --rtol=1e-10 --precision=mixed
   in_background large 5 125 --operator="$op" --precision=mixed
   for smoother in gsrb chebyshev; do

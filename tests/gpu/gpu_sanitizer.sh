@@ -47,7 +47,7 @@ done
       echo "4 8 --operator=$op --smoother=$smoother --cpu-below=0"
     done
     echo "4 8 --operator=$op --boundary=periodic --cpu-below=0"
-    echo "4 8 --operator=$op --bottom=cg --cycle=v --cpu-below=600"
+    echo "4 8 --operator=$op --bottom=smoother --cycle=v --cpu-below=600"
     echo "4 8 --operator=$op --bottom=smoother --cpu-below=600 --memory=unified --boundary=periodic"
   done
   for op in fv2 fv4 7pt; do

@@ -46,7 +46,7 @@ for op in fv2 fv4 7pt; do
       done
     done
   done
-  solve_both 1 --operator=$op --smoother=chebyshev --degree=3 --smooths=2 --bottom=cg --cycle=v
+  solve_both 1 --operator=$op --smoother=chebyshev --degree=3 --smooths=2 --bottom=smoother --cycle=v
   check_restart 1 --device=cpu
 done
 

@@ -20,7 +20,7 @@ compare '
 '
 compare '
   --operator=fv2 --smoother=jacobi --equation=helmholtz
-  --operator=fv2 --smoother=symgs --coarsest=8 --bottom=cg
+  --operator=fv2 --smoother=symgs --coarsest=4 --bottom=direct
   --operator=fv4 --smoother=chebyshev --equation=helmholtz --boundary=periodic
   --operator=7pt --smoother=jacobi --cycle=v --coarsest=8
   --operator=fv4 --smoother=gsrb --equation=helmholtz --krylov=cg

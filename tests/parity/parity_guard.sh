@@ -9,7 +9,7 @@ compare '
   --operator=fv2 --smoother=gsrb
   --operator=fv2 --smoother=symgs --boundary=periodic --cycle=v
   --operator=fv4 --smoother=chebyshev --equation=helmholtz
-  --operator=fv4 --smoother=jacobi --boundary=periodic --bottom=cg
+  --operator=fv4 --smoother=jacobi --boundary=periodic
   --operator=7pt --smoother=l1jacobi --bottom=smoother --coarsest=3
 ' '
   1 1 4 8 --device=cpu

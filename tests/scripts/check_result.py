@@ -39,8 +39,9 @@ TEXTS = ("run.host", "energy.gpu.reason", "energy.node.reason")
 CONTRADICTIONS = (
     "--verify-only --rtol=1",
     *("--verify-only", "--official", "--rtol=0.5", "--rtol 1e-3", "--cycle=v", "--krylov=cg"),
-    *("--smooths=2", "--smooths 0x3", "--omega=0.9", "--degree=6", "--coarsest=4", "--bottom=cg"),
+    *("--smooths=2", "--smooths 0x3", "--omega=0.9", "--degree=6", "--coarsest=4"),
     *("--operator=7pt", "--equation=helmholtz", "--smoother=jacobi", "--precision=mixed"),
+    "--bottom=direct",
     *("--boundary=periodic", "--boundary=dirichlet,dirichlet,neumann", "--restart=a.hdf"),
     *("--rhs=a.hdf", "--coefficients=a.hdf", "--cells=64x64x64", "--cells=60x60x60"),
     *(
@@ -284,7 +285,7 @@ def test_forgeries(tester: Tester, reports: dict) -> None:
         replaced(double, ("fom", "class"), "official"), "the class of these parameters is"
     )
     tester.refuse(replaced(listed, ("problem", "smooths"), 2), "parameters is open")
-    tester.refuse(replaced(listed, ("problem", "bottom"), "cg"), "parameters is double")
+    tester.refuse(replaced(listed, ("problem", "bottom"), "direct"), "parameters is double")
     tester.refuse(replaced(listed, ("problem", "coarsest"), 4), "parameters is open")
     line = double["run"]["command_line"]
     for words in CONTRADICTIONS:

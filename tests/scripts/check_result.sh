@@ -71,7 +71,7 @@ says "b.json: INVALID: checksum_u is abcd[0-9a-f]*, but [0-9a-f]* in $dir/a.json
 
 # Classes of unusual spellings and problems agree with the program's.
 n=0
-for options in --boundary=dirichlet,dirichlet,dirichlet --operator=7pt --smoother=ssor --smoother=jacobi --bottom=cg \
+for options in --boundary=dirichlet,dirichlet,dirichlet --operator=7pt --smoother=ssor --smoother=jacobi --bottom=direct \
   '--smoother=chebyshev --degree=6' '--operator=7pt --smoother=symgs' --equation=helmholtz --smooths=2; do
   # shellcheck disable=SC2086 # words
   ok 1 4 8 --verify-only $options --json="$dir/$((++n)).json"

@@ -59,7 +59,7 @@ POWER = {
     "--steps-per-pass=2": 1.3,
 }
 LEAST_ENERGY = "--smoother=gsrb --smooths=3 --omega=1.15 --precision=mixed --coarsest=4"
-FAILS = "--bottom=cg"
+FAILS = "--bottom=direct"
 WALL_S = {"quick": 1.0, "long": 2.0, "final": 2.0}
 
 

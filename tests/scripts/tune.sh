@@ -39,7 +39,7 @@ PYTHONPATH=$abs_top_srcdir/scripts "$PYTHON" "$abs_top_srcdir/tests/scripts/tune
 
 # --- a program with planted times ---------------------------------------------------------------------
 
-# Fast with --bottom=cg and --coarsest=4. Inaccurate, and the fastest, with --coarsest=16. Counts its runs.
+# Fast with --bottom=direct and --coarsest=4. Inaccurate, and the fastest, with --coarsest=16. Counts its runs.
 cat >"$dir/fake" <<'FAKE'
 #!/bin/sh
 seconds=1.0 error=1e-5 file= deck= energy=null none='{"joules_per_solve": null, "reason": "planted"}'
@@ -48,7 +48,7 @@ for word; do
   --version) echo 'hpgmg-fv 0.1.0, planted'; exit ;;
   --dry-run) echo '{"run": {"ranks": 1, "backend": "cpu"}}'; exit ;;
   --print-config) deck=yes ;;
-  --bottom=cg) seconds=$seconds*0.8 ;;
+  --bottom=direct) seconds=$seconds*0.8 ;;
   --coarsest=4) seconds=$seconds*0.9 ;;
   --coarsest=16) seconds=$seconds*0.1 error=2e-5 ;;
   --coarsest=2) echo 'hpgmg-fv: error: planted failure' >&2; exit 4 ;;
@@ -87,9 +87,9 @@ test ! -s "$dir/victim" || complain 'tune wrote through a link'
 good --no-picture --groups=coarsest,bottom -o "$dir/fake-1" -- "$dir/fake" 6 8
 test -z "$(grep -e '--min-time=0 ' -e --verify-only "$FAKE_RUNS" | sed 's/--json=.*//' | sort | uniq -d)" ||
   complain "runs are repeated: $(cat "$FAKE_RUNS")"
-grep -qxF '# Changed: --coarsest=4 --bottom=cg' "$dir/fake-1.ini" || complain "fake-1.ini: $(cat "$dir/fake-1.ini")"
-grep -qE '^# words: 6 8 --coarsest=4 --bottom=cg --print-config$' "$dir/fake-1.ini" || complain 'deck without the options'
-grep -qE '^best +0\.720000 +1\.39 +1\.000 +--coarsest=4 --bottom=cg$' "$dir/said" || complain "best: $(cat "$dir/said")"
+grep -qxF '# Changed: --coarsest=4 --bottom=direct' "$dir/fake-1.ini" || complain "fake-1.ini: $(cat "$dir/fake-1.ini")"
+grep -qE '^# words: 6 8 --coarsest=4 --bottom=direct --print-config$' "$dir/fake-1.ini" || complain 'deck without the options'
+grep -qE '^best +0\.720000 +1\.39 +1\.000 +--coarsest=4 --bottom=direct$' "$dir/said" || complain "best: $(cat "$dir/said")"
 grep -qx 'energy was not measured: the first call measured none' "$dir/said" || complain "energy: $(cat "$dir/said")"
 grep -q 'coarsest=2: planted failure$' "$dir/err" || complain 'no planted failure'
 grep -q 'coarsest=16: error at h 2 times that of a converged solve$' "$dir/err" || complain 'no inaccurate run'
@@ -98,7 +98,7 @@ before=$(n_runs)
 good --no-picture --groups=coarsest,bottom -o "$dir/fake-1" -- "$dir/fake" 6 8
 test "$(n_runs)" -eq $((before + 9)) || complain "$(n_runs) runs, not $before and 9"
 # A launcher, and options of the command, which stay.
-good --no-picture --groups=coarsest,bottom --runs=40 -o "$dir/fake-2" -- env A=1 "$dir/fake" --bottom=cg 6 8
+good --no-picture --groups=coarsest,bottom --runs=40 -o "$dir/fake-2" -- env A=1 "$dir/fake" --bottom=direct 6 8
 grep -qxF '# Changed: --coarsest=4' "$dir/fake-2.ini" || complain "fake-2.ini: $(cat "$dir/fake-2.ini")"
 # The first long run looks for counters, and no other run measures energy.
 good --no-picture --groups=bottom --runs=40 -o "$dir/fake-3" -- "$dir/fake" 6 8
@@ -119,7 +119,7 @@ cat >"$dir/powered" <<POWERED
 MOCK_TICK=0.01 step=20000000
 for word; do
   case \$word in
-  --bottom=cg) MOCK_TICK=0.005 step=40000000 ;;
+  --bottom=direct) MOCK_TICK=0.005 step=40000000 ;;
   --bottom=smoother) MOCK_TICK=0.0125 step=10000000 ;;
   esac
 done
@@ -141,7 +141,7 @@ powered() {
     "$dir/powered.ini" || complain "powered.ini: $(cat "$dir/powered.ini")"
   grep -qE "^final,--bottom=$best,[0-9.]+,$joules\.0,.*,RAPL package\$" "$dir/powered.csv" || complain "$(cat "$dir/powered.csv")"
 }
-powered cg '2\.[0-9]+' 8 --energy
+powered direct '2\.[0-9]+' 8 --energy
 powered smoother '0\.[0-9]+' 2 --minimize=energy
 rm "$domain/energy_uj"
 refuse 2 "--minimize=energy: no counter was read: the run uses no GPU; $domain/energy_uj cannot be read: " --minimize=energy \
@@ -170,7 +170,7 @@ refuse 2 "argument --groups: 'tile' is not one of smoother, precision," --groups
 refuse 2 'tune does not accept --min-time in the command; remove it' -- "$dir/fake" 6 8 --min-time=3
 refuse 2 'none cannot be run: No such file or directory' -- "$dir/none" 6 8
 refuse 2 "'echo' does not start hpgmg-fv" -- echo
-refuse 2 'the command sets all options that could be tuned' --groups=bottom -- "$dir/fake" --bottom=cg 6 8
+refuse 2 'the command sets all options that could be tuned' --groups=bottom -- "$dir/fake" --bottom=direct 6 8
 refuse 2 'the budget ended before the options as given were measured' --runs=2 -- "$dir/fake" 6 8
 refuse 2 "'.*hpgmg-fv 3 8 --version' failed: LOG2_BOX_DIM" -- "$HPGMG_FV" 3 8
 refuse 3 'there is no folder' -o "$dir/none/a" -- "$dir/fake" 6 8

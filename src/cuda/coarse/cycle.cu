@@ -9,6 +9,7 @@
  * Only latency counts, also that of instruction fetches: most of the code runs a few times.
  * docs/performance.md ("GPU: launches") has times, and what else was tried. */
 #include "cuda/coarse/box_levels.h"
+#include "cuda/coarse/matrix.h"
 #include "cuda/coarse/paired_cycle.h"
 #include "cuda/runtime/dependent_launch.h"
 #include <new>
@@ -121,4 +122,9 @@ static mg_status_t run(const mg_coarse_cycle_t *t, int top, mg_cycle_t cycle, bo
   return MG_OK;
 }
 
-const mg_backend_coarse_t mg_cuda_coarse = {.create = create, .free = release, .run = run};
+const mg_backend_coarse_t mg_cuda_coarse = {.create = create,
+                                            .free = release,
+                                            .run = run,
+                                            .matrix_create = mg_matrix_create,
+                                            .matrix_free = mg_matrix_free,
+                                            .matrix_multiply = mg_matrix_multiply};

@@ -174,26 +174,6 @@ template <typename level_t, bool fv4, bool colored> struct mg_krylov_t : level_t
     }
   }
 
-  __device__ void cg(int max_iterations) {
-    multiply(MG_KRYLOV_S, MG_DINV, MG_KRYLOV_R);
-    axpby(MG_KRYLOV_P, 1.0, MG_KRYLOV_S, 0.0, MG_NO_VECTOR);
-    double rho = dot(MG_KRYLOV_R, MG_KRYLOV_S);
-    for (int n = 0; n < max_iterations; n++) {
-      residual_of(MG_KRYLOV_AP, MG_KRYLOV_P, MG_NO_VECTOR);
-      const double alpha = rho / dot(MG_KRYLOV_P, MG_KRYLOV_AP);
-      if (unusable(alpha) || alpha < 0.0) return;
-      axpby(MG_U, 1.0, MG_U, alpha, MG_KRYLOV_P);
-      axpby(MG_KRYLOV_R, 1.0, MG_KRYLOV_R, -alpha, MG_KRYLOV_AP);
-      test(MG_KRYLOV_R);
-      if (ended(false)) return;
-      multiply(MG_KRYLOV_S, MG_DINV, MG_KRYLOV_R);
-      const double rho_next = dot(MG_KRYLOV_R, MG_KRYLOV_S);
-      if (ended(true)) return;
-      axpby(MG_KRYLOV_P, 1.0, MG_KRYLOV_S, rho_next / rho, MG_KRYLOV_P);
-      rho = rho_next;
-    }
-  }
-
   __device__ void smoother(const mg_bottom_job_t &job, bool zero_guess) {
     if (l->singular) {
       axpby(MG_KRYLOV_P, 1.0, MG_F, 0.0, MG_NO_VECTOR);
@@ -217,9 +197,7 @@ template <typename level_t, bool fv4, bool colored> struct mg_krylov_t : level_t
     if (l->singular) remove_mean(MG_KRYLOV_R);
     norm0 = max_norm(MG_KRYLOV_R);
     if (norm0 == 0.0) return;
-    if (job.method == MG_BOTTOM_CG)
-      cg(job.max_iterations);
-    else if (job.method == MG_BOTTOM_BICGSTAB)
+    if (job.method == MG_BOTTOM_BICGSTAB)
       bicgstab(job.max_iterations);
     else if constexpr (level_t::has_many_cells && !fv4)
       smoother(job, zero_guess);

@@ -40,7 +40,7 @@ static bool is_standard_solve(const mg_params_t *p) {
 /* The mathematics that HPGMG's list requires, apart from the duration. */
 static bool is_listed(const mg_params_t *p) {
   return mg_traits_of(p->op)->listed && p->smoother == MG_SMOOTHER_GSRB &&
-         p->bottom != MG_BOTTOM_CG;
+         p->bottom != MG_BOTTOM_DIRECT;
 }
 
 static mg_result_class_t class_of(const mg_params_t *p) {

@@ -125,7 +125,8 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
     if (r->reference.norm > 0.0) fprintf(out, " with c = %.6g", r->reference.u);
     fprintf(out, ", at most %d cycle%s", p->max_cycles, p->max_cycles == 1 ? "" : "s");
   }
-  fprintf(out, "; bottom %s\n", mg_bottom_name(p->bottom));
+  fprintf(out, "; bottom %s\n",
+          mg_bottom_name(mg_plan_bottom(p, &r->plan->level[r->plan->n_levels - 1].layout)));
   if (p->precision == MG_CLASS_MIXED)
     fprintf(out, "  precision mixed: u, f and residuals in double, cycles in float\n");
   fprintf(out, "  machine   %d rank%s of %d thread%s, rank 0 on %s: %s\n", r->ranks,
