@@ -98,8 +98,7 @@ static inline int64_t mg_plan_fewest_cells(const mg_params_t *params) {
   return params->krylov == MG_KRYLOV_KCYCLE ? 64 : 8;
 }
 
-/** The solver of the coarsest level: BiCGStab instead of an inverse that would be too large, which
- *  only --method=auto may do. */
+/** Solver of the coarsest level: for --method=auto BiCGStab, if an inverse would be too large. */
 static inline mg_bottom_t mg_plan_bottom(const mg_params_t *params, const mg_layout_t *coarsest) {
   const bool large = mg_layout_n_cells(coarsest) > MG_DIRECT_MAX_CELLS;
   return params->chooses.bottom && large ? MG_BOTTOM_BICGSTAB : params->bottom;
