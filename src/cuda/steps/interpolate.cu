@@ -103,17 +103,75 @@ bool mg_cuda_folds_walls(const mg_view_t *coarse, mg_interpolation_t kind) {
          mg_orders_are_equal(mg_wall_orders(coarse, 2));
 }
 
-/** P0, and any formula between levels of any sizes: one thread per fine cell. All coarse ghosts are
- *  in memory. */
-static __global__ void __launch_bounds__(128)
-    interpolate_any(mg_patch_t coarse, mg_vector_t src, mg_view_t level, mg_patch_t fine,
-                    mg_vector_t dst, mg_interpolation_t kind, bool add) {
-  MG_CUDA_CELL(i, j, k, fine.n);
+/** P0, and P1 and V2 between levels of any sizes: a thread computes the 1 to 8 children of a coarse
+ *  cell. In a direction with one child, it reads no neighbors. All coarse ghosts are in memory. */
+template <mg_interpolation_t kind>
+static __global__ void __launch_bounds__(128, MG_CUDA_MIN_BLOCKS(LOW_BLOCKS, 128))
+    interpolate_any(const MG_GRID_CONSTANT mg_patch_t coarse, mg_vector_t src,
+                    const MG_GRID_CONSTANT mg_view_t level, const MG_GRID_CONSTANT mg_patch_t fine,
+                    mg_vector_t dst, bool add) {
+  constexpr int radius = mg_interpolation_radius<kind>();
+  constexpr bool p1 = kind == MG_INTERPOLATE_P1;
+  MG_CUDA_CELL(i, j, k, coarse.n);
+  const mg_children_t in_i = mg_children(&level, &fine, &coarse, 0, i),
+                      in_j = mg_children(&level, &fine, &coarse, 1, j),
+                      in_k = mg_children(&level, &fine, &coarse, 2, k);
+  const bool two_i = in_i.n > 1, two_j = in_j.n > 1, two_k = in_k.n > 1;
+  const mg_real_t *x = mg_cell(&coarse, src, i, j, k);
+  mg_real_t *const out = mg_cell(&fine, dst, in_i.first, in_j.first, in_k.first);
   mg_cuda_wait_dependency();
-  const int at[3] = {i, j, k};
-  const mg_real_t value = mg_interpolate_any(coarse, src, level, fine, kind, at);
-  mg_real_t *out = mg_cell(&fine, dst, i, j, k);
-  *out = add ? *out + value : value;
+  mg_real2_t old[2][2] = {};
+  mg_real_t plane[2][3][3] = {}; /* [k][j][i], combined over k */
+#pragma unroll
+  for (int s = 0; s < 2; s++)
+#pragma unroll
+    for (int t = 0; t < 2; t++) {
+      if (!add || s >= in_k.n || t >= in_j.n) continue;
+      const mg_real_t *const from = out + t * fine.jstride + s * fine.kstride;
+      if (two_i)
+        old[s][t] = *(const mg_real2_t *)from;
+      else
+        old[s][t].x = *from;
+    }
+#pragma unroll
+  for (int dj = -radius; dj <= radius; dj++)
+#pragma unroll
+    for (int di = -radius; di <= radius; di++) {
+      mg_real_t column[3] = {};
+#pragma unroll
+      for (int dk = -radius; dk <= radius; dk++)
+        if ((two_i || di == 0) && (two_j || dj == 0) && (two_k || dk == 0))
+          column[dk + 1] = x[di + dj * coarse.jstride + dk * coarse.kstride];
+#pragma unroll
+      for (int s = 0; s < 2; s++)
+        plane[s][dj + 1][di + 1] =
+            radius == 0
+                ? column[1]
+                : mg_interpolate_side(p1, column[0], column[1], column[2], two_k ? 2 * s - 1 : 0);
+    }
+#pragma unroll
+  for (int s = 0; s < 2; s++)
+#pragma unroll
+    for (int t = 0; t < 2; t++) {
+      mg_real_t row[3] = {};
+#pragma unroll
+      for (int di = -radius; di <= radius; di++)
+        row[di + 1] = radius == 0
+                          ? plane[s][1][1]
+                          : mg_interpolate_side(p1, plane[s][0][di + 1], plane[s][1][di + 1],
+                                                plane[s][2][di + 1], two_j ? 2 * t - 1 : 0);
+      mg_real_t low = row[1], high = row[1];
+      if (radius > 0 && two_i) low = mg_interpolate_side(p1, row[0], row[1], row[2], -1);
+      if (radius > 0 && two_i) high = mg_interpolate_side(p1, row[0], row[1], row[2], 1);
+      if (s >= in_k.n || t >= in_j.n) continue;
+      mg_real_t *const to = out + t * fine.jstride + s * fine.kstride;
+      if (add) low = old[s][t].x + low;
+      if (add) high = old[s][t].y + high;
+      if (two_i)
+        *(mg_real2_t *)to = mg_make_real2(low, high);
+      else
+        *to = low;
+    }
 }
 
 mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
@@ -127,8 +185,11 @@ mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const 
   for (int q = 0; q < coarse->n_patches; q++) {
     const mg_patch_t &c = coarse->patch[q], &f = fine->patch[q];
     if (!halves || kind == MG_INTERPOLATE_P0)
-      mg_cuda_launch_dependent(interpolate_any, mg_cuda_grid(f.n[0], f.n[1], f.n[2], block_shape),
-                               block_shape, c, src, *fine, f, dst, kind, add);
+      mg_cuda_launch_dependent(kind == MG_INTERPOLATE_P0   ? interpolate_any<MG_INTERPOLATE_P0>
+                               : kind == MG_INTERPOLATE_P1 ? interpolate_any<MG_INTERPOLATE_P1>
+                                                           : interpolate_any<MG_INTERPOLATE_V2>,
+                               mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape), block_shape, c,
+                               src, *fine, f, dst, add);
     else if (v4)
       mg_cuda_launch_dependent(interpolate_v4,
                                mg_cuda_grid(c.n[0], c.n[1], c.n[2], dim3(BI, BJ, BK)), THREADS, c,
