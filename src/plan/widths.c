@@ -152,12 +152,13 @@ static void coarsen_betas(const axis_t *a, const mg_singles_t *single) {
   }
 }
 
-/* Widths of pairs that become one cell, by the narrowest pair of each other axis: half of its
- * coupling, or a quarter if only a few planes of a stretched axis have it, unless betas vary much.
- * Very uneven grids would need more levels than there may be. */
+/* Widths of pairs that become one cell, by the narrowest pair of another axis: half its coupling,
+ * or less for the few planes of a stretched one. Very uneven grids would need too many levels. */
 static double most_across_axes(const mg_params_t *params, int l, int d) {
-  const bool stretched = params->face[d] && params->krylov != MG_KRYLOV_KCYCLE;
-  return stretched || l >= MG_MAX_LEVELS / 3 ? 2.0 : sqrt(2.0);
+  const bool beside = params->face[(d + 1) % 3] || params->face[(d + 2) % 3];
+  if (params->face[d] && params->krylov != MG_KRYLOV_KCYCLE)
+    return params->smoother != MG_SMOOTHER_CHEBYSHEV4 || beside ? 4.0 : 8.0;
+  return l >= MG_MAX_LEVELS / 3 ? 2.0 : sqrt(2.0);
 }
 
 /* The same by the narrowest pair of their own axis. If all cells of an axis became pairs, a width

@@ -11,9 +11,8 @@ enum { MG_BOTTOM_MAX_ITERATIONS = 200 };
 double mg_bottom_reduction(const mg_hierarchy_t *h);
 
 /** Solve A MG_U = MG_F on the coarsest level until max|r| < reduction max|r0|, with at most
- *  MG_BOTTOM_MAX_ITERATIONS iterations; MG_DINV is the preconditioner. Or by the inverse.
- *
- *  MG_F is unchanged on return. If A is singular, its mean is ignored.
+ *  MG_BOTTOM_MAX_ITERATIONS iterations; MG_DINV is the preconditioner. Or by the inverse. MG_F is
+ *  unchanged on return. If A is singular, its mean is ignored.
  *
  *  Collective over the level's ranks; other ranks return at once. On a breakdown the current
  *  iterate is kept.

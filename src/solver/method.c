@@ -160,8 +160,8 @@ static bool reaches_few_cells(const mg_plan_t *plan, const mg_params_t *params) 
   return mg_layout_n_cells(coarsest) <= mg_plan_fewest_cells(params);
 }
 
-/* Cells of about the same width, whose numbers halve four times: GSRB of fv2 needs no more cycles
- * than Chebyshev's polynomials, which cost more. */
+/* Cells of about the same width, whose numbers halve four times or are large: GSRB of fv2 needs no
+ * more cycles than Chebyshev's polynomials, which cost more. */
 static bool is_regular(const mg_params_t *p) {
   double narrow = INFINITY, wide = 0.0;
   bool halves = !mg_params_is_stretched(p);
@@ -171,7 +171,7 @@ static bool is_regular(const mg_params_t *p) {
     if (n == 1) continue;
     narrow = fmin(narrow, p->length[d] / n);
     wide = fmax(wide, p->length[d] / n);
-    halves = halves && n % 16 == 0;
+    halves = halves && (n % 16 == 0 || n > 128);
   }
   return halves && wide < sqrt(2.0) * narrow;
 }
@@ -192,6 +192,8 @@ typedef struct {
 
 /* For betas that vary little. An interpolation of higher order leaves rougher errors to GSRB. */
 static smoothing_t smoothing_of_smooth(const mg_params_t *p, double range) {
+  if (mg_params_is_stretched(p))
+    return (smoothing_t){MG_SMOOTHER_CHEBYSHEV4, 6, "; stretched axes"};
   if (mg_traits_of(p->op)->v == MG_INTERPOLATE_P0)
     return (smoothing_t){MG_SMOOTHER_CHEBYSHEV, 6, ""};
   if (leaves_cells(p)) return (smoothing_t){MG_SMOOTHER_CHEBYSHEV4, 6, "; 4n + 1 cells on an axis"};

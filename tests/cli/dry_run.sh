@@ -43,7 +43,7 @@ for sizes in '60x220x85 60x220x86' '27x15x1 28x16x1' '15x8x8 16x8x8'; do
   ok 1 --dry-run --cells="${sizes% *}"
   grep -q "^  note .*alone; ${sizes#* } often" "$dir/out" || complain "no ${sizes#* } named for ${sizes% *}"
 done
-for grid in 60x220x86 16x1x1 '8x8x9 --stretch=x:tanh:3'; do
+for grid in 60x220x86 16x1x1 '8x8x9 --stretch=x:tanh:5'; do
   # shellcheck disable=SC2086 # words
   ok 1 --dry-run --cells=$grid
   ! grep '^  note ' "$dir/out" || complain "a note for $grid"

@@ -113,7 +113,7 @@ for op in fv2 7pt; do
     in_background domain --cells=129x65x66 --operator="$op" --precision=$precision
     in_background domain --cells=64x1x96 --operator="$op" --precision=$precision --lengths=1,1,40 --krylov=cg
     in_background domain --cells=1x1x300 --operator="$op" --precision=$precision --boundary=robin:2:1
-    in_background domain --cells=96x64x34 --operator="$op" --precision=$precision --stretch=y:tanh:2.5 --mean=2 \
+    in_background domain --cells=96x64x34 --operator="$op" --precision=$precision --stretch=y:tanh:2.5 --mean=0.2 \
       --boundary=neumann
     in_background domain --cells=50x40x48 --operator="$op" --precision=$precision --equation=helmholtz \
       --boundary=periodic --spacing=1,0.1,0.02

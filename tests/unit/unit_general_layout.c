@@ -219,8 +219,9 @@ static pairs_t pairs_of(const mg_params_t *p, const mg_plan_t *plan, int l, int 
 }
 
 /* Every level merges some of its narrowest pairs, and nothing that is sqrt(2) times as wide as the
- * narrowest pair of another axis (twice, if that axis is stretched, and on the later levels), or 8
- * times as wide as the narrowest pair of the same axis. Any grid goes down to 8 cells. */
+ * narrowest pair of another axis (4 times, if that axis is stretched, and twice on the later
+ * levels), or 8 times as wide as the narrowest pair of the same axis. Any grid goes down to 8
+ * cells. */
 static void check_stretched(const mg_params_t *p, const mg_plan_t *plan) {
   for (int l = 0; l + 1 < plan->n_levels; l++) {
     pairs_t axis[3];
@@ -233,8 +234,8 @@ static void check_stretched(const mg_params_t *p, const mg_plan_t *plan) {
     CHECK(merged == narrowest);
     for (int d = 0; d < 3; d++) {
       for (int e = 0; e < 3; e++) {
-        const bool twice = p->face[e] || l >= MG_MAX_LEVELS / 3;
-        if (e != d) CHECK(axis[d].widest < (twice ? 2.0 : sqrt(2.0)) * axis[e].narrowest);
+        const double most = p->face[e] ? 4.0 : l >= MG_MAX_LEVELS / 3 ? 2.0 : sqrt(2.0);
+        if (e != d) CHECK(axis[d].widest < most * axis[e].narrowest);
       }
       CHECK(axis[d].widest == 0.0 || axis[d].widest < 8.0 * axis[d].narrowest);
     }
