@@ -47,11 +47,7 @@ static inline bool mg_is_polynomial(mg_smoother_t smoother) {
   return smoother == MG_SMOOTHER_CHEBYSHEV || smoother == MG_SMOOTHER_CHEBYSHEV4;
 }
 
-typedef enum {
-  MG_BOTTOM_BICGSTAB,
-  MG_BOTTOM_SMOOTHER,
-  MG_BOTTOM_DIRECT /**< the inverse of A */
-} mg_bottom_t;
+typedef enum { MG_BOTTOM_BICGSTAB, MG_BOTTOM_SMOOTHER, MG_BOTTOM_DIRECT } mg_bottom_t;
 enum { MG_DIRECT_MAX_CELLS = 343 }; /**< 7^3, as many as CPUs multiply in the time of a cycle */
 
 typedef enum { MG_CYCLE_F, MG_CYCLE_V } mg_cycle_t;

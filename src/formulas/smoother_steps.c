@@ -28,30 +28,35 @@ static void chebyshev4_steps(mg_step_t *step, int degree, double lambda_max) {
 int mg_smoother_steps_once(const mg_params_t *params, double lambda_max,
                            mg_step_t step[MG_MAX_DEGREE]) {
   static const int colors[] = {0, 1, 1, 0}; /* symgs, ssor: forward, then backward */
-  static const int counts[] = {[MG_SMOOTHER_GSRB] = 2,
-                               [MG_SMOOTHER_JACOBI] = 1,
-                               [MG_SMOOTHER_L1JACOBI] = 1,
-                               [MG_SMOOTHER_SYMGS] = 4,
-                               [MG_SMOOTHER_SSOR] = 4};
   const mg_smoother_t smoother = params->smoother;
   const bool colored = smoother != MG_SMOOTHER_JACOBI && smoother != MG_SMOOTHER_L1JACOBI;
+  /* With 7 points and omega = 1, a second step in a row of the same color changes nothing. */
+  const bool idle = params->omega == 1.0 && mg_traits_of(params->op)->points == 7,
+             two = smoother == MG_SMOOTHER_GSRB || (smoother == MG_SMOOTHER_SYMGS && idle);
+  const int n = colored ? 4 - 2 * two : 1;
   if (smoother == MG_SMOOTHER_CHEBYSHEV) chebyshev_steps(step, params->degree, lambda_max);
   if (smoother == MG_SMOOTHER_CHEBYSHEV4) chebyshev4_steps(step, params->degree, lambda_max);
   if (mg_is_polynomial(smoother)) return params->degree;
-  for (int s = 0; s < counts[smoother]; s++)
+  for (int s = 0; s < n; s++)
     step[s] = (mg_step_t){.colored = colored,
                           .color = colored ? colors[s] : 0,
                           .c2 = params->omega,
                           .l1 = smoother == MG_SMOOTHER_L1JACOBI};
-  return counts[smoother];
+  return n;
+}
+
+int mg_smoother_n_steps(const mg_params_t *params) {
+  mg_step_t once[MG_MAX_DEGREE];
+  const int n = mg_smoother_steps_once(params, 1.0, once);
+  return params->smooths * n + (params->smoother == MG_SMOOTHER_SYMGS && n == 2);
 }
 
 mg_status_t mg_smoother_steps(const mg_params_t *params, double lambda_max, mg_step_t **steps,
                               int *n_steps) {
   mg_step_t once[MG_MAX_DEGREE];
   const int n = mg_smoother_steps_once(params, lambda_max, once);
-  MG_TRY(mg_new(steps, params->smooths * n, "smoother steps"));
-  *n_steps = params->smooths * n;
+  *n_steps = mg_smoother_n_steps(params);
+  MG_TRY(mg_new(steps, *n_steps, "smoother steps"));
   for (int s = 0; s < *n_steps; s++)
     (*steps)[s] = once[s % n];
   return MG_OK;

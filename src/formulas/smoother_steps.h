@@ -6,16 +6,17 @@
 #include "formulas/smoother.h"
 #include "params/params.h"
 
-/** Steps of the smoother applied once, as by --smooths=1.
- *
+/** Steps of the smoother that a smooth repeats.
  *  @param[in]  lambda_max  as below
  *  @param[out] step        the first elements are set
  *  @return the number of steps, at least 1 */
 int mg_smoother_steps_once(const mg_params_t *params, double lambda_max,
                            mg_step_t step[MG_MAX_DEGREE]);
 
+/** Number of steps of a smooth. */
+int mg_smoother_n_steps(const mg_params_t *params);
+
 /** Steps of one smooth: those of the smoother, --smooths times.
- *
  *  @param[in]  lambda_max  upper bound of the eigenvalues of Dinv A; only Chebyshev uses it
  *  @param[out] steps       to be freed by the caller; NULL on failure
  *  @param[out] n_steps     at least 1

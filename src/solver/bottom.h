@@ -6,8 +6,7 @@
 
 enum { MG_BOTTOM_MAX_ITERATIONS = 200 };
 
-/** Reduction of max|r| that ends the bottom solver. A preconditioner of CG should be constant. On a
- *  grid of any size the coarsest level is so small that it is solved nearly exactly then. */
+/** Reduction of max|r| that ends the bottom solver. A preconditioner of CG should be constant. */
 double mg_bottom_reduction(const mg_hierarchy_t *h);
 
 /** Solve A MG_U = MG_F on the coarsest level until max|r| < reduction max|r0|, with at most

@@ -16,7 +16,7 @@ cases='
 1 4 27 --smoother=chebyshev : cidn cidn cidn cidn B : fdn fdn fdn ridn B : r r r C C
 1 4 8 --smoother=chebyshev --degree=6 : cidn cidn cidn cidn cidn B : fdn fdn ridn ridn ridn B : r r C C C C
 1 4 8 --smoother=jacobi : cidn cidn cidn cidn cidn B : fdn fdn ridn ridn ridn B : r r C C C C
-1 4 8 --smoother=symgs : s s s s s B : s2t s2t s2t s2t s2t B : s s C C C C
+1 4 8 --smoother=symgs : cidn cidn cidn cidn cidn B : fidn fidn ridn ridn ridn B : s s X X X X
 1 4 8 --smoother=l1jacobi : s s s s s B : s2t s2t s2t s2t s2t B : s s C C C C
 1 4 8 --smoother=gsrb --smooths=2 : cidn cidn cidn cidn cidn B : fidn fidn ridn ridn ridn B : r r C C C C
 1 4 8 --boundary=periodic : s s s s B : fidn fdn s2t s2t B : r r C C C
@@ -31,7 +31,7 @@ cases='
 1 4 8 --precision=mixed --smoother=chebyshev : cid cid cid cid cid B : fd fd rid rid rid B : r r C C C C
 1 4 8 --steps-per-pass=1 : s s s s s B : s2t s2t s2t s2t s2t B : s s C C C C
 1 4 8 --steps-per-pass=2 : cidn cidn cidn cidn cidn B : fi2t fi2t ridn ridn ridn B : r r C C C C
-1 4 8 --krylov=cg --smoother=symgs --rtol=1e-6 : s s s s s B : s2t s2t s2t s2t s2t B : s s C C C C
+1 4 8 --krylov=cg --smoother=symgs --rtol=1e-6 : cidn cidn cidn cidn cidn B : fidn fidn ridn ridn ridn B : s s X X X X
 1 --cells=33x20x17 --method=options : c2 c2 c2 c2 c2 B : fidn fidn fidn fi2t s2t B : s s X X X X
 1 --cells=31x31x31 --method=options : c2 cidn cidn cidn B : fidn fidn ridn ridn B : s r r r X
 1 --cells=48x48x48 --method=options : cidn cidn cidn cidn c2 B : fidn fidn fidn ridn fi2t B : r r r X X X

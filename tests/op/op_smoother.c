@@ -63,12 +63,16 @@ static void test_chebyshev(mg_smoother_t kind) {
  * @return the number of steps */
 static int expected_step(const mg_params_t *params, int s, mg_step_t *step) {
   static const int symgs[] = {0, 1, 1, 0};
+  const bool idle = params->omega == 1.0 && mg_traits_of(params->op)->points == 7;
   switch (params->smoother) {
   case MG_SMOOTHER_GSRB:
     *step = (mg_step_t){.colored = true, .color = s % 2, .c2 = params->omega};
     return 2 * params->smooths;
   case MG_SMOOTHER_SYMGS:
   case MG_SMOOTHER_SSOR:
+    /* Of two steps of a color in a row, the second would change nothing. */
+    *step = (mg_step_t){.colored = true, .color = s % 2, .c2 = params->omega};
+    if (params->smoother == MG_SMOOTHER_SYMGS && idle) return 2 * params->smooths + 1;
     *step = (mg_step_t){.colored = true, .color = symgs[s % 4], .c2 = params->omega};
     return 4 * params->smooths;
   case MG_SMOOTHER_JACOBI:

@@ -86,7 +86,7 @@ static bool orders_match(const mg_operator_traits_t *op) {
 
 static bool all_cubes(const mg_level_facts_t *level) {
   return level->op->paths & MG_PATH_PAIRS && orders_match(level->op) &&
-         can_cycle(level, MG_COARSE_LEVELS, cube_fits);
+         !(level->colored && level->n_steps % 2) && can_cycle(level, MG_COARSE_LEVELS, cube_fits);
 }
 
 static bool can_cubes(const mg_level_facts_t *level) {

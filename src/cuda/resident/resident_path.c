@@ -25,7 +25,7 @@ static bool fits_on_sms(const mg_level_facts_t *level) {
 static bool can(const mg_level_facts_t *level) {
   return level->op->paths & MG_PATH_RESIDENT && mg_smooth_fuses(level) &&
          level->n_steps <= MG_RESIDENT_MAX_STEPS && level->layout->n_ranks == 1 &&
-         fits_on_sms(level);
+         !(level->colored && level->n_steps % 2) && fits_on_sms(level);
 }
 
 static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
