@@ -146,20 +146,4 @@ MG_INLINE mg_real_t mg_interpolate_side(bool p1, mg_real_t low, mg_real_t c, mg_
   return p1 ? mg_interpolate_p1(low, c, high, side) : mg_interpolate_v2(low, c, high, side);
 }
 
-/** P1 or V2 to a child at `side` of a coarse cell: k first, then j, then i.
- *  @param[in] x  the coarse cell; its neighbors are read only in directions with a side */
-MG_INLINE mg_real_t mg_interpolate_child(bool p1, const mg_real_t *x, ptrdiff_t js, ptrdiff_t ks,
-                                         const int side[3]) {
-  const ptrdiff_t di = side[0] ? 1 : 0, dj = side[1] ? js : 0, dk = side[2] ? ks : 0;
-  mg_real_t column[3], row[3];
-  for (int i = -1; i <= 1; i++) {
-    for (int j = -1; j <= 1; j++) {
-      const mg_real_t *at = x + i * di + j * dj;
-      column[j + 1] = mg_interpolate_side(p1, at[-dk], at[0], at[dk], side[2]);
-    }
-    row[i + 1] = mg_interpolate_side(p1, column[0], column[1], column[2], side[1]);
-  }
-  return mg_interpolate_side(p1, row[0], row[1], row[2], side[0]);
-}
-
 #endif

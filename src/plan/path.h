@@ -101,7 +101,7 @@ struct mg_level_plan {
 typedef struct {
   const mg_path_t *smooth[3]; /**< otherwise mg_path_steps */
   const mg_path_t *bottom[3]; /**< otherwise mg_path_bottom */
-  const mg_path_t *cycle[4];  /**< otherwise NULL */
+  const mg_path_t *cycle[3];  /**< otherwise NULL */
   const mg_path_t *guess[2];  /**< otherwise NULL: stored */
   bool norms;                 /**< computes norms of residuals without storing these */
 } mg_place_paths_t;
@@ -109,7 +109,7 @@ typedef struct {
 /** The rows: in plan/plan_level.c, and in *_path.c of the folder of what they describe. */
 extern const mg_path_t mg_path_steps, mg_path_bottom, mg_path_cpu_pass, mg_path_cuda_resident,
     mg_path_cuda_fused, mg_path_cuda_bottom, mg_path_cuda_direct, mg_path_cuda_cubes,
-    mg_path_cuda_boxes, mg_path_cuda_fv4, mg_path_cuda_guess;
+    mg_path_cuda_fv4, mg_path_cuda_guess;
 
 /** How a level is smoothed, or solved, or run with all coarser ones. */
 static inline const mg_path_t *mg_level_path(const mg_level_plan_t *plan) {

@@ -12,7 +12,7 @@ static mg_place_paths_t places[MG_N_PLACES] = {
     [MG_PLACE_CUDA] = {
         {MG_IF_RESIDENT(&mg_path_cuda_resident, ) MG_IF_FUSED(&mg_path_cuda_fused, ) NULL},
         {MG_IF_COARSE(&mg_path_cuda_bottom, &mg_path_cuda_direct, ) NULL},
-        {MG_IF_COARSE(&mg_path_cuda_cubes, &mg_path_cuda_boxes, &mg_path_cuda_fv4, ) NULL},
+        {MG_IF_COARSE(&mg_path_cuda_cubes, &mg_path_cuda_fv4, ) NULL},
         {MG_IF_MIXED(&mg_path_cuda_guess, ) NULL},
         true}};
 

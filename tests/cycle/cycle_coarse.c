@@ -1,7 +1,7 @@
 /* cycle_coarse: solves with the coarse cycle, in which the coarsest levels are one launch, equal
  * those operation by operation, bit by bit: u and the residual of each cycle. For every operator,
  * boundary and smoother, other numbers of steps, every bottom solver, coarsest grids of 1^3 to 11^3
- * cells, other shapes and sides, alpha that varies, and cycles in float. Each of the three finest
+ * cells, alpha that varies, and cycles in float. Each of the three finest
  * levels is the top of a solve. */
 #include "device/device_select.h"
 #include "level/ops.h"
@@ -105,12 +105,6 @@ int main(int argc, char **argv) {
   fixture_each("3x1",
                "--precision=mixed --smoother=gsrb,chebyshev,symgs --equation=poisson --rtol=1e-18 "
                "--max-cycles=2 boxes=1x1x1",
-               test_solves);
-  /* Without fused sweeps no smooth is resident: then levels of any shape have coarse cycles. */
-  fixture_each("0x1",
-               "--operator=fv2,7pt --smoother=gsrb,chebyshev --precision=double,mixed "
-               "--boundary=dirichlet --equation=poisson --steps-per-pass=1 --rtol=1e-18 "
-               "--max-cycles=2 boxes=8x8x8,12x4x6,2x8x16,5x7x3 walls=dddddd,nnnnnn,nnddpp,ppdnpp",
                test_solves);
   test_alpha_on(getenv("FIXTURE_BACKEND"));
   if (covered == 0) return FIXTURE_SKIP("the backend has no coarse cycles");

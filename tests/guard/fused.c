@@ -171,6 +171,22 @@ static mg_status_t store_region(const mg_view_t *v, const copy_t *c, int q, cons
   return MG_OK;
 }
 
+/* P1 or V2 to a child at `side` of a coarse cell: k first, then j, then i.
+ * x: the coarse cell; its neighbors are read only in directions with a side */
+static mg_real_t interpolate_child(bool p1, const mg_real_t *x, ptrdiff_t js, ptrdiff_t ks,
+                                   const int side[3]) {
+  const ptrdiff_t di = side[0] ? 1 : 0, dj = side[1] ? js : 0, dk = side[2] ? ks : 0;
+  mg_real_t column[3], row[3];
+  for (int i = -1; i <= 1; i++) {
+    for (int j = -1; j <= 1; j++) {
+      const mg_real_t *at = x + i * di + j * dj;
+      column[j + 1] = mg_interpolate_side(p1, at[-dk], at[0], at[dk], side[2]);
+    }
+    row[i + 1] = mg_interpolate_side(p1, column[0], column[1], column[2], side[1]);
+  }
+  return mg_interpolate_side(p1, row[0], row[1], row[2], side[0]);
+}
+
 /* P src in a cell of the level, from a coarse patch with valid ghosts. */
 static mg_real_t interpolated(const mg_view_t *v, const mg_patch_t *coarse,
                               const guard_source_t *source, const int32_t cell[3]) {
@@ -184,8 +200,8 @@ static mg_real_t interpolated(const mg_view_t *v, const mg_patch_t *coarse,
   const mg_real_t *x = mg_cell(coarse, source->src, at[0], at[1], at[2]);
   return source->kind == MG_INTERPOLATE_P0
              ? *x
-             : mg_interpolate_child(source->kind == MG_INTERPOLATE_P1, x, coarse->jstride,
-                                    coarse->kstride, side);
+             : interpolate_child(source->kind == MG_INTERPOLATE_P1, x, coarse->jstride,
+                                 coarse->kstride, side);
 }
 
 /* Add P src to the ghosts and cells of a copy that n steps read, or replace them by P src. */

@@ -167,22 +167,4 @@ mg_interpolate_folded(const mg_patch_t &coarse, mg_vector_t src, const mg_patch_
   });
 }
 
-/** Interpolate to one cell, between levels of any sizes. All coarse ghosts are in memory.
- *  @param level  of the fine patch
- *  @param at     the cell, in its patch */
-static __device__ __forceinline__ mg_real_t
-mg_interpolate_any(const mg_patch_t &coarse, mg_vector_t src, const mg_view_t &level,
-                   const mg_patch_t &fine, mg_interpolation_t kind, const int at[3]) {
-  int parent[3], side[3];
-#pragma unroll
-  for (int d = 0; d < 3; d++) {
-    parent[d] = mg_parent(&level.single[d], fine.lo[d] + at[d]) - coarse.lo[d];
-    side[d] = mg_child_side(&level.single[d], level.n[d], fine.lo[d] + at[d]);
-  }
-  const mg_real_t *x = mg_cell(&coarse, src, parent[0], parent[1], parent[2]);
-  return kind == MG_INTERPOLATE_P0 ? *x
-                                   : mg_interpolate_child(kind == MG_INTERPOLATE_P1, x,
-                                                          coarse.jstride, coarse.kstride, side);
-}
-
 #endif

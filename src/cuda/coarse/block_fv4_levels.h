@@ -1,4 +1,4 @@
-/* Kernel argument of box_levels.h and of fv4; cycles of fv4 in one block, as seen by one thread. */
+/* Cycles of fv4 in one block, as seen by one thread. */
 #ifndef MG_CUDA_COARSE_BLOCK_FV4_LEVELS_H
 #define MG_CUDA_COARSE_BLOCK_FV4_LEVELS_H
 

@@ -84,30 +84,11 @@ static bool orders_match(const mg_operator_traits_t *op) {
                              : op->v == MG_INTERPOLATE_V2 && op->f == MG_INTERPOLATE_V2;
 }
 
-static bool all_cubes(const mg_level_facts_t *level) {
-  return level->op->paths & MG_PATH_PAIRS && orders_match(level->op) &&
-         !(level->colored && level->n_steps % 2) && can_cycle(level, MG_COARSE_LEVELS, cube_fits);
-}
-
+/* Colored steps are done in pairs. */
 static bool can_cubes(const mg_level_facts_t *level) {
-  return all_cubes(level) && paired_bytes(level) <= level->gpu.shared_bytes;
-}
-
-/* Whether a thread has each pair of cells. */
-static bool box_fits(const mg_level_facts_t *level, const mg_level_plan_t *plan) {
-  const int32_t *n = plan->layout.n;
-  (void)level;
-  return (int64_t)((n[0] + 1) / 2) * n[1] * n[2] <= MG_BLOCK_MAX_THREADS &&
-         plan->vectors & 1u << MG_TMP;
-}
-
-/* Separate launches are faster if smooths are resident and a graph captures them, which needs the
- * bottom solve in one launch. */
-static bool can_boxes(const mg_level_facts_t *level) {
-  const mg_level_plan_t *last = &level->plan[level->n_levels - 1];
-  return level->op->paths & MG_PATH_PAIRS && orders_match(level->op) && !all_cubes(level) &&
-         can_cycle(level, MG_COARSE_LEVELS, box_fits) &&
-         !(level->plan->resident && last->bottom == &mg_path_cuda_bottom);
+  return level->op->paths & MG_PATH_PAIRS && orders_match(level->op) &&
+         !(level->colored && level->n_steps % 2) && can_cycle(level, MG_COARSE_LEVELS, cube_fits) &&
+         paired_bytes(level) <= level->gpu.shared_bytes;
 }
 
 /* The coarsest level is one box, whose wall formula has order 2. */
@@ -135,12 +116,6 @@ const mg_path_t mg_path_cuda_cubes = {
     .why = "all levels in shared memory; measured on an H100, an F-cycle of 32^3 takes 0.124 "
            "instead of 0.167 ms",
     .can = can_cubes};
-const mg_path_t mg_path_cuda_boxes = {
-    .name = "coarse cycle of boxes",
-    .why =
-        "one launch for all levels; measured on an H100, a channel of 64^3 takes 0.27 instead of "
-        "0.39 ms",
-    .can = can_boxes};
 const mg_path_t mg_path_cuda_fv4 = {
     .name = "coarse cycle of fv4",
     .why = "all levels in registers; measured on an H100, an F-cycle of 32^3 takes 0.344 instead "

@@ -1,14 +1,13 @@
 /* Cycles over the coarsest levels in one launch of one block. The smooths, transfers and bottom
- * solve of four levels would otherwise take about fifty launches. Three kinds of kernels, each a
- * path of its own (coarse_path.c):
+ * solve of four levels would otherwise take about fifty launches. Two kinds of kernels for cubes,
+ * each a path of its own (coarse_path.c):
  *
- *     7-point operators, cubes                  paired_cycle.cu
- *     7-point operators, other levels           box_levels.h
- *     fv4, at most 8^3 cells                    block_fv4.h
+ *     7-point operators         paired_cycle.cu
+ *     fv4, at most 8^3 cells    block_fv4.h
  *
  * Only latency counts, also that of instruction fetches: most of the code runs a few times.
  * docs/performance.md ("GPU: launches") has times, and what else was tried. */
-#include "cuda/coarse/box_levels.h"
+#include "cuda/coarse/block_fv4_levels.h"
 #include "cuda/coarse/matrix.h"
 #include "cuda/coarse/paired_cycle.h"
 #include "cuda/runtime/dependent_launch.h"
@@ -21,18 +20,8 @@ struct mg_coarse_cycle {
   mg_paired_cycle_t *paired; /**< of cubes; otherwise null, and the following holds */
   mg_block_args_t args;
   kernel_t kernel;
-  int threads; /**< of the kernel of fv4; 0: depend on the first level */
+  int threads; /**< of the kernel */
 };
-
-template <bool colored>
-static __global__ void __launch_bounds__(MG_BLOCK_MAX_THREADS)
-    box_kernel(const MG_GRID_CONSTANT mg_block_args_t args, int top, mg_cycle_t cycle,
-               bool zero_guess) {
-  mg_cuda_wait_dependency();
-  __shared__ mg_block_shared_t shared;
-  const mg_box_levels_t<colored> levels = {&args, &shared};
-  levels.run(top, cycle == MG_CYCLE_F, zero_guess);
-}
 
 template <bool colored>
 static __global__ void __launch_bounds__(MG_FV4_BLOCK_THREADS, 1)
@@ -56,8 +45,8 @@ static mg_status_t copy_steps(const mg_coarse_cycle_job_t *job, mg_step_t **out)
   return mg_cuda_finish(); /* the caller may free its steps */
 }
 
-/* Set the levels, and the places of those of fv4.
- * @return threads of fv4's kernel */
+/* Set the levels and their places.
+ * @return threads of the kernel */
 static int set_args(const mg_coarse_cycle_job_t *job, const mg_step_t *step,
                     mg_block_args_t *args) {
   int n[MG_COARSE_LEVELS], n_steps[MG_COARSE_LEVELS];
@@ -66,8 +55,7 @@ static int set_args(const mg_coarse_cycle_job_t *job, const mg_step_t *step,
     n[l] = job->level[l].view->n[0];
     n_steps[l] = job->level[l].n_steps;
   }
-  const int threads =
-      job->path == &mg_path_cuda_fv4 ? mg_fv4_place_levels(job->n_levels, n, n_steps, place) : 0;
+  const int threads = mg_fv4_place_levels(job->n_levels, n, n_steps, place);
   for (int l = 0; l < job->n_levels; step += n_steps[l], l++)
     args->level[l] = {mg_cuda_patch(job->level[l].view, 0),
                       mg_cuda_block_steps(job->level[l].step, n_steps[l], step), place[l]};
@@ -79,17 +67,11 @@ static int set_args(const mg_coarse_cycle_job_t *job, const mg_step_t *step,
   return threads;
 }
 
-static kernel_t kernel_for(const mg_coarse_cycle_job_t *job) {
-  const bool colored = job->level[0].step[0].colored;
-  if (job->path == &mg_path_cuda_fv4) return colored ? fv4_kernel<true> : fv4_kernel<false>;
-  return colored ? box_kernel<true> : box_kernel<false>;
-}
-
 static mg_status_t set_up(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t *cycle) {
   MG_TRY(copy_steps(job, &cycle->steps));
   if (job->path == &mg_path_cuda_cubes)
     return mg_paired_cycle_create(job, cycle->steps, &cycle->paired);
-  cycle->kernel = kernel_for(job);
+  cycle->kernel = job->level[0].step[0].colored ? fv4_kernel<true> : fv4_kernel<false>;
   cycle->threads = set_args(job, cycle->steps, &cycle->args);
   return MG_OK;
 }
@@ -115,9 +97,7 @@ static mg_status_t create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **
 
 static mg_status_t run(const mg_coarse_cycle_t *t, int top, mg_cycle_t cycle, bool zero_guess) {
   if (t->paired) return mg_paired_cycle_run(t->paired, top, cycle, zero_guess);
-  const int threads =
-      t->threads ? t->threads : mg_cuda_block_threads(mg_box_pairs(&t->args.level[top].l.v));
-  mg_cuda_launch_dependent(t->kernel, 1, threads, t->args, top, cycle, zero_guess);
+  mg_cuda_launch_dependent(t->kernel, 1, t->threads, t->args, top, cycle, zero_guess);
   MG_CUDA_LAUNCHED("coarse_cycle");
   return MG_OK;
 }

@@ -126,7 +126,7 @@ static const char *name_of(const mg_path_t *path) {
 #define PASSES .words = "smooth|one pass|two passes", LATER
 #define PATHS                                                                                      \
   .words = "cache pass|resident|fused sweeps|single steps|coarse cycle of cubes|coarse cycle of "  \
-           "boxes|coarse cycle of fv4|bottom in one launch|inverse in one launch|bottom solver"
+           "fv4|bottom in one launch|inverse in one launch|bottom solver"
 
 static void put_smoothing(mg_sink_t *s, const mg_smoothing_t *m) {
   INTEGER("steps", m->steps, "steps of a smooth from a guess", .low = 1, .high = 1e9);
