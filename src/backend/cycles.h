@@ -41,10 +41,11 @@ typedef struct mg_backend_coarse {
   mg_status_t (*run)(const mg_coarse_cycle_t *coarse_cycle, int top, mg_cycle_t cycle,
                      bool zero_guess);
   /** Products with a dense matrix of n rows in host memory, `pitch` values apart, a multiple of
-   *  MG_MATRIX_LANES, with zeros from column n on. `matrix_multiply` sets dst to the matrix times
+   *  MG_MATRIX_LANES, with zeros from column n on. `matrix_set` prepares it, or copies other values
+   *  to the memory of *out, which graphs refer to. `matrix_multiply` sets dst to the matrix times
    *  src for the n cells of a level, all on this rank and numbered with i fastest. Products are
    *  added in double, in the order of solver/direct.c. */
-  mg_status_t (*matrix_create)(const double *matrix, int n, int pitch, mg_matrix_t **out);
+  mg_status_t (*matrix_set)(const double *matrix, int n, int pitch, mg_matrix_t **out);
   void (*matrix_free)(mg_matrix_t *matrix);
   mg_status_t (*matrix_multiply)(const mg_matrix_t *matrix, const mg_view_t *v, mg_vector_t dst,
                                  mg_vector_t src);

@@ -146,7 +146,7 @@ static mg_status_t read_rows(const mg_level_t *level, mg_direct_t *m, row_t *row
 
 /* ---- its inverse ---- */
 
-/* An order of the cells in which neighbors are close together: the longest direction last. */
+/* An order of the cells that keeps neighbors close together: the longest direction last. */
 typedef struct {
   int n[3], by[3]; /* cells along the directions by[0], by[1], by[2] */
   int band;        /* distance of neighbors, but for those around a periodic domain */
@@ -337,16 +337,13 @@ mg_status_t mg_direct_set(mg_hierarchy_t *h) {
   MG_TRY(create(level));
   mg_direct_t *m = level->direct;
   MG_TRY(compute(level, m));
-  MG_IF_COARSE(if (level->plan->bottom != &mg_path_bottom) {
-    if (m->matrix) level->backend->coarse->matrix_free(m->matrix);
-    m->matrix = NULL;
-    return level->backend->coarse->matrix_create(m->inverse, m->n, m->pitch, &m->matrix);
-  })
+  MG_IF_COARSE(if (level->plan->bottom != &mg_path_bottom) return m->backend->coarse->matrix_set(
+      m->inverse, m->n, m->pitch, &m->matrix));
   return MG_OK;
 }
 
-/* The sum of a row's products: lane l has those of columns l, l + 32 and so on. Then halves of the
- * lanes are added. */
+/* The sum of a row's products. Lane l adds the products of columns l, l + 32 and so on; then halves
+ * of the lanes are added. */
 static double product(const double *row, const double *x, int pitch) {
   double sum[MG_MATRIX_LANES] = {0.0};
   for (int c = 0; c < pitch; c += MG_MATRIX_LANES)

@@ -474,6 +474,29 @@ static void test_directions(const fixture_backend_t *b, const char *words) {
   free_part(&f), free_part(&u), free_part(&want);
 }
 
+/* Other betas replace the inverse of the coarsest level too, which graphs refer to: twice the betas
+ * give half of u, to the bit. */
+static void test_again(const fixture_backend_t *b) {
+  const hpgmg_options_t o =
+      options_of(textf("%s " SPACING " --smoother=gsrb --rtol=1e-8", b->options));
+  double one[3] = {1.0, 1.0, 1.0}, two[3] = {2.0, 2.0, 2.0};
+  const double *x = field_random(mg_volume(grid), 5);
+  part_t f = part_of(x, -1), u = part_of(NULL, -1), half = part_of(NULL, -1);
+  hpgmg_solver_t *s;
+  API(hpgmg_create(&o, &s));
+  set_constants(s, one);
+  API(hpgmg_solve(s, f.array, u.array, NULL));
+  set_constants(s, two);
+  API(hpgmg_solve(s, f.array, half.array, NULL));
+  const double *values = values_in(&half);
+  double *twice = field_new(u.values + 1);
+  for (int64_t i = 0; i < u.values; i++)
+    twice[i] = 2.0 * values[i];
+  if (u.values > 0) CHECK_SAME(twice, values_in(&u), u.values);
+  hpgmg_destroy(&s);
+  free_part(&f), free_part(&u), free_part(&half);
+}
+
 /* With info, a solve waits; without, it may only be enqueued. Both give the same u. */
 static void test_enqueued(const fixture_backend_t *b, const char *words) {
   hpgmg_options_t o = options_of(textf("%s %s", b->options, words));
@@ -519,6 +542,7 @@ static void test_backend(const fixture_backend_t *b) {
   test_one(b, "--equation=helmholtz --boundary=neumann --stretch=y:tanh:1.5", 1.0);
   test_directions(b, "--boundary=dirichlet,neumann,neumann");
   test_directions(b, "--boundary=robin:1:1:1,dirichlet,periodic --precision=mixed");
+  test_again(b);
   test_enqueued(b, "--boundary=neumann --stretch=y:tanh:1.5");
   test_enqueued(b, "--boundary=periodic --precision=mixed");
   test_enqueued(b, "--boundary=dirichlet:2 --stretch=y:tanh:1.5");

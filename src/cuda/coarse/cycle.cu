@@ -105,6 +105,6 @@ static mg_status_t run(const mg_coarse_cycle_t *t, int top, mg_cycle_t cycle, bo
 const mg_backend_coarse_t mg_cuda_coarse = {.create = create,
                                             .free = release,
                                             .run = run,
-                                            .matrix_create = mg_matrix_create,
+                                            .matrix_set = mg_matrix_set,
                                             .matrix_free = mg_matrix_free,
                                             .matrix_multiply = mg_matrix_multiply};

@@ -1,6 +1,6 @@
-/* Products of a dense matrix, the inverse of A on the coarsest level, with a vector. A warp adds
- * the products of a row: lane l those of columns l, l + 32 and so on, as solver/direct.c does. It
- * loads the row before the preceding launch has completed. */
+/* Products of a dense matrix, the inverse of A on the coarsest level, with a vector. A warp
+ * computes a row: lane l adds the products of columns l, l + 32 and so on, in the order of
+ * solver/direct.c. It loads the row before the preceding launch has completed. */
 #include "cuda/coarse/matrix.h"
 #include "cuda/runtime/dependent_launch.h"
 #include <new>
@@ -45,28 +45,23 @@ static __global__ void __launch_bounds__(WARPS * 32)
   if (lane == 0 && row < n) p.vec[dst][offset_of(p, row)] = (mg_real_t)sum;
 }
 
-static mg_status_t fill(const double *matrix, mg_matrix_t *m) {
-  MG_TRY(mg_cuda_alloc(m->bytes, MG_SPACE_LEVEL, (void **)&m->value));
-  MG_TRY(mg_cuda_upload(m->value, matrix, m->bytes));
-  return mg_cuda_finish(); /* the caller may change its matrix */
-}
-
-mg_status_t mg_matrix_create(const double *matrix, int n, int pitch, mg_matrix_t **out) {
-  mg_matrix_t *m = new (std::nothrow) mg_matrix_t();
-  *out = nullptr;
-  if (!m) return mg_out_of_memory(sizeof *m, "the inverse of the coarsest level");
+static mg_status_t create(int n, int pitch, mg_matrix_t *m) {
   m->n = n;
   m->pitch = pitch;
-  m->bytes = (size_t)n * (size_t)pitch * sizeof *matrix;
-  const mg_status_t status = pitch > MOST * MG_MATRIX_LANES
-                                 ? mg_error(MG_ERR_INTERNAL, "a matrix of %d columns, limit %d", n,
-                                            (int)MG_DIRECT_MAX_CELLS)
-                                 : fill(matrix, m);
-  if (status == MG_OK)
-    *out = m;
-  else
-    mg_matrix_free(m);
-  return status;
+  m->bytes = (size_t)n * (size_t)pitch * sizeof *m->value;
+  if (pitch > MOST * MG_MATRIX_LANES)
+    return mg_error(MG_ERR_INTERNAL, "a matrix of %d columns, limit %d", n,
+                    (int)MG_DIRECT_MAX_CELLS);
+  return mg_cuda_alloc(m->bytes, MG_SPACE_LEVEL, (void **)&m->value);
+}
+
+mg_status_t mg_matrix_set(const double *matrix, int n, int pitch, mg_matrix_t **out) {
+  if (!*out) *out = new (std::nothrow) mg_matrix_t();
+  mg_matrix_t *const m = *out;
+  if (!m) return mg_out_of_memory(sizeof *m, "the inverse of the coarsest level");
+  if (!m->value) MG_TRY(create(n, pitch, m));
+  MG_TRY(mg_cuda_upload(m->value, matrix, m->bytes));
+  return mg_cuda_finish(); /* the caller may change its matrix */
 }
 
 void mg_matrix_free(mg_matrix_t *m) {

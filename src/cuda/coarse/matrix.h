@@ -6,7 +6,7 @@
 
 /** As the entries of mg_backend_coarse_t.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_INTERNAL (too many columns) */
-mg_status_t mg_matrix_create(const double *matrix, int n, int pitch, mg_matrix_t **out);
+mg_status_t mg_matrix_set(const double *matrix, int n, int pitch, mg_matrix_t **out);
 void mg_matrix_free(mg_matrix_t *matrix);
 mg_status_t mg_matrix_multiply(const mg_matrix_t *matrix, const mg_view_t *v, mg_vector_t dst,
                                mg_vector_t src);
