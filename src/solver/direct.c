@@ -67,85 +67,6 @@ static void put(const mg_direct_t *m, int64_t at, double x) {
 
 /* ---- A ---- */
 
-/* A row of A: of the cell, and of its low and high neighbor in each direction. */
-typedef struct {
-  double own, beside[3][2];
-} row_t;
-
-/* Add face `side` of direction d with this beta, times b/h^2. A ghost outside a wall is a
- * combination of the cell and the neighbor on the other side. */
-static void add_face(row_t *row, int d, int side, double beta, bool at_wall, int order) {
-  if (!at_wall) {
-    row->own += beta;
-    row->beside[d][side] -= beta;
-    return;
-  }
-  const double own = order == 1 ? -1.0 : -2.5, other = order == 1 ? 0.0 : 0.5;
-  row->own += beta * (1.0 - own);
-  row->beside[d][1 - side] -= beta * other;
-}
-
-/* Add the faces normal to d of all cells here, which are in the buffer. */
-static void add_faces(const mg_direct_t *m, const mg_view_t *v, int d, row_t *row) {
-  const mg_wall_orders_t order = mg_operator_orders(v);
-  int64_t first = 0;
-  for (int q = 0; q < v->n_patches; q++) {
-    const mg_patch_t *p = &v->patch[q];
-    int32_t n[3] = {p->n[0], p->n[1], p->n[2]};
-    n[d]++;
-    const int64_t stride[3] = {1, n[0], (int64_t)n[0] * n[1]};
-    for (int k = 0; k < p->n[2]; k++)
-      for (int j = 0; j < p->n[1]; j++)
-        for (int i = 0; i < p->n[0]; i++) {
-          const int at[3] = {i, j, k};
-          const int64_t face = first + i + j * stride[1] + k * stride[2];
-          row_t *r = &row[number_of(v, p, i, j, k)];
-          for (int side = 0; side < 2; side++) {
-            const bool at_end = at[d] == (side == 0 ? 0 : p->n[d] - 1);
-            add_face(r, d, side, v->b_h2 * get(m, face + side * stride[d]),
-                     at_end && p->wall[d][side], order.along[d]);
-          }
-        }
-    first += mg_volume(n);
-  }
-}
-
-static void add_alpha(const mg_direct_t *m, const mg_view_t *v, row_t *row) {
-  int64_t at = 0;
-  for (int q = 0; q < v->n_patches; q++) {
-    const mg_patch_t *p = &v->patch[q];
-    for (int k = 0; k < p->n[2]; k++)
-      for (int j = 0; j < p->n[1]; j++)
-        for (int i = 0; i < p->n[0]; i++, at++)
-          row[number_of(v, p, i, j, k)].own += v->alpha_varies ? get(m, at) : v->a;
-  }
-}
-
-static mg_status_t read_faces(mg_direct_t *m, const mg_view_t *v, int d, row_t *row) {
-  mg_copies_t *copies;
-  MG_TRY(prepare(m, v, d, false, &copies));
-  const mg_status_t status = run(m, copies, MG_BETA_I + (mg_vector_t)d);
-  m->backend->release_copies(copies);
-  if (status == MG_OK) add_faces(m, v, d, row);
-  return status;
-}
-
-/* The rows of all cells. */
-static mg_status_t read_rows(const mg_level_t *level, mg_direct_t *m, row_t *row) {
-  const mg_view_t *v = &level->store.view;
-  mg_status_t status = MG_OK;
-  for (int d = 0; status == MG_OK && d < 3; d++)
-    status = read_faces(m, v, d, row);
-  if (status == MG_OK && v->alpha_varies) status = run(m, m->read, MG_ALPHA);
-  if (status == MG_OK) add_alpha(m, v, row);
-  MG_TRY(status);
-  return level->plan->layout.n_ranks > 1
-             ? mg_comm_sum(level->comm, (double *)row, m->n * (int)(sizeof *row / sizeof(double)))
-             : MG_OK;
-}
-
-/* ---- its inverse ---- */
-
 /* An order of the cells that keeps neighbors close together: the longest direction last. */
 typedef struct {
   int n[3], by[3]; /* cells along the directions by[0], by[1], by[2] */
@@ -171,22 +92,58 @@ static int place_of(const order_t *o, const int at[3]) {
   return at[o->by[0]] + o->n[0] * (at[o->by[1]] + o->n[1] * at[o->by[2]]);
 }
 
-/* The dense matrix in this order, and the number of each cell in it. */
-static void spread_rows(const mg_view_t *v, const order_t *o, const row_t *row, double *a,
-                        int *place) {
-  const int n = v->n[0] * v->n[1] * v->n[2];
-  for (int c = 0; c < n; c++) {
-    const int at[3] = {c % v->n[0], c / v->n[0] % v->n[1], c / v->n[0] / v->n[1]};
-    double *const to = a + (size_t)(place[c] = place_of(o, at)) * (size_t)n;
-    to[place[c]] += row[c].own;
-    for (int d = 0; d < 3; d++)
-      for (int side = 0; side < 2; side++) {
-        int beside[3] = {at[0], at[1], at[2]};
-        beside[d] = (at[d] + (side == 0 ? v->n[d] - 1 : 1)) % v->n[d];
-        to[place_of(o, beside)] += row[c].beside[d][side];
-      }
+/* Add a face at the low or high side of a cell to its row of A. Beyond a wall is a combination of
+ * the cell and of its neighbor on the other side. */
+static void add_face(const mg_view_t *v, const order_t *o, const int at[3], int d, int side,
+                     bool wall, double beta, double *row) {
+  const bool linear = mg_operator_orders(v).along[d] == 1;
+  const double own = !wall ? 0.0 : linear ? -1.0 : -2.5, other = !wall ? 1.0 : linear ? 0.0 : 0.5;
+  int beside[3] = {at[0], at[1], at[2]};
+  beside[d] = (at[d] + (side != wall ? 1 : v->n[d] - 1)) % v->n[d];
+  row[place_of(o, at)] += v->b_h2 * beta * (1.0 - own);
+  row[place_of(o, beside)] -= v->b_h2 * beta * other;
+}
+
+/* Add to A what is in the buffer: the faces of this rank's cells normal to d, or if d < 0 alpha. */
+static void add_to_rows(const mg_direct_t *m, const mg_view_t *v, const order_t *o, int d,
+                        double *a) {
+  int64_t first = 0;
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t *p = &v->patch[q];
+    int32_t n[3] = {p->n[0], p->n[1], p->n[2]};
+    if (d >= 0) n[d]++;
+    const int64_t stride[3] = {1, n[0], (int64_t)n[0] * n[1]};
+    for (int k = 0; k < p->n[2]; k++)
+      for (int j = 0; j < p->n[1]; j++)
+        for (int i = 0; i < p->n[0]; i++) {
+          const int in[3] = {i, j, k}, at[3] = {p->lo[0] + i, p->lo[1] + j, p->lo[2] + k};
+          const int64_t value = first + i + j * stride[1] + k * stride[2];
+          double *const row = a + (size_t)place_of(o, at) * (size_t)m->n;
+          if (d < 0) row[place_of(o, at)] += v->alpha_varies ? get(m, value) : v->a;
+          for (int side = 0; d >= 0 && side < 2; side++)
+            add_face(v, o, at, d, side, in[d] == side * (p->n[d] - 1) && p->wall[d][side],
+                     get(m, value + side * stride[d]), row);
+        }
+    first += mg_volume(n);
   }
 }
+
+static mg_status_t read_rows(const mg_level_t *level, mg_direct_t *m, const order_t *o, double *a) {
+  const mg_view_t *v = &level->store.view;
+  for (int d = 0; d < 3; d++) {
+    mg_copies_t *copies;
+    MG_TRY(prepare(m, v, d, false, &copies));
+    const mg_status_t status = run(m, copies, MG_BETA_I + (mg_vector_t)d);
+    m->backend->release_copies(copies);
+    MG_TRY(status);
+    add_to_rows(m, v, o, d, a);
+  }
+  if (v->alpha_varies) MG_TRY(run(m, m->read, MG_ALPHA));
+  add_to_rows(m, v, o, -1, a);
+  return level->plan->layout.n_ranks > 1 ? mg_comm_sum(level->comm, a, m->n * m->n) : MG_OK;
+}
+
+/* ---- its inverse: a library's would depend on the kind of CPU ---- */
 
 /* x -= factor y. */
 static void subtract(double *restrict x, const double *restrict y, double factor, int n) {
@@ -252,35 +209,29 @@ static void remove_means(double *x, int n, int pitch, double *mean) {
     subtract(x + (size_t)r * (size_t)pitch, mean, 1.0, n);
 }
 
-/* Set the inverse, whose cells are numbered with i fastest.
- * memory: for three matrices and n values */
-static void set_inverse(mg_direct_t *m, const mg_view_t *v, const row_t *row, double *memory,
-                        int *place) {
+/* Set the inverse, whose cells are numbered with i fastest. */
+static void set_inverse(mg_direct_t *m, const mg_view_t *v, const order_t *o, double *a) {
   const size_t n = (size_t)m->n, pitch = (size_t)m->pitch;
-  double *const a = memory, *const x = a + n * n, *const inverse = x + n * pitch;
-  const order_t order = order_of(v);
-  spread_rows(v, &order, row, a, place);
-  factorize(a, m->n, order.band, mg_is_singular(v), inverse);
-  invert(a, inverse, m->n, m->pitch, x);
-  if (mg_is_singular(v)) remove_means(x, m->n, m->pitch, inverse);
+  double *const x = a + n * n, *const pivots = x + n * pitch;
+  factorize(a, m->n, o->band, mg_is_singular(v), pivots);
+  invert(a, pivots, m->n, m->pitch, x);
+  if (mg_is_singular(v)) remove_means(x, m->n, m->pitch, pivots);
+  int place[MG_DIRECT_MAX_CELLS];
+  for (int c = 0; c < m->n; c++)
+    place[c] = place_of(o, (int[3]){c % v->n[0], c / v->n[0] % v->n[1], c / v->n[0] / v->n[1]});
   for (size_t r = 0; r < n; r++)
     for (size_t c = 0; c < n; c++)
       m->inverse[r * pitch + c] = x[(size_t)place[r] * pitch + (size_t)place[c]];
 }
 
 static mg_status_t compute(const mg_level_t *level, mg_direct_t *m) {
-  const int64_t n = m->n, bytes = n * (n + m->pitch + 1);
-  row_t *row;
-  double *memory = NULL;
-  int *place = NULL;
-  mg_status_t status = mg_new(&row, n, "rows of the coarsest level");
-  if (status == MG_OK) status = mg_new(&memory, bytes, "the inverse of the coarsest level");
-  if (status == MG_OK) status = mg_new(&place, n, "cells of the coarsest level");
-  if (status == MG_OK) status = read_rows(level, m, row);
-  if (status == MG_OK) set_inverse(m, &level->store.view, row, memory, place);
-  free(place);
-  free(memory);
-  free(row);
+  const int64_t n = m->n;
+  const order_t order = order_of(&level->store.view);
+  double *a;
+  MG_TRY(mg_new(&a, n * (n + m->pitch + 1), "the inverse of the coarsest level"));
+  const mg_status_t status = read_rows(level, m, &order, a);
+  if (status == MG_OK) set_inverse(m, &level->store.view, &order, a);
+  free(a);
   return status;
 }
 
