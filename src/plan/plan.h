@@ -99,8 +99,9 @@ static inline int64_t mg_plan_fewest_cells(const mg_params_t *params) {
 
 /** Solver of the coarsest level: for --method=auto BiCGStab, if an inverse would be too large. */
 static inline mg_bottom_t mg_plan_bottom(const mg_params_t *params, const mg_layout_t *coarsest) {
-  const bool large = mg_layout_n_cells(coarsest) > MG_DIRECT_MAX_CELLS;
-  return params->chooses.bottom && large ? MG_BOTTOM_BICGSTAB : params->bottom;
+  const bool direct = params->bottom == MG_BOTTOM_DIRECT && params->chooses.bottom;
+  return direct && mg_layout_n_cells(coarsest) > MG_DIRECT_MAX_CELLS ? MG_BOTTOM_BICGSTAB
+                                                                     : params->bottom;
 }
 
 /** Choose which cells of the coarsest level so far become pairs on the next one, if its layout is

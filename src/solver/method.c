@@ -254,8 +254,8 @@ static mg_status_t build(const mg_hierarchy_t *h, mg_params_t *params, mg_plan_t
   const mg_status_t status =
       mg_plan_build(params, h->plan.level[0].layout.world_ranks, plan, message, sizeof message);
   if (status != MG_OK) return mg_root_error(status, "%s", message);
-  if (!params->closes_cells || plan->n_levels > 1 || params->bottom != MG_BOTTOM_BICGSTAB)
-    return MG_OK;
+  const mg_bottom_t bottom = mg_plan_bottom(params, &plan->level[plan->n_levels - 1].layout);
+  if (!params->closes_cells || plan->n_levels > 1 || bottom != MG_BOTTOM_BICGSTAB) return MG_OK;
   params->bottom = MG_BOTTOM_SMOOTHER;
   return build(h, params, plan);
 }
