@@ -211,9 +211,9 @@ struct mg_block_level_t {
 
   /** Fill ghosts of a vector: copies in periodic directions, wall formulas in others. One direction
    *  after the other; lines of later ones include ghosts of earlier ones. The second ghost of
-   *  formulas of an order below 4 is always zero, and left as it is.
-   *  @tparam layers  1 or 2 */
-  template <int layers> __device__ __forceinline__ void fill_ghosts(mg_vector_t vector) const {
+   *  formulas of an order below 4 is always zero, and left as it is. */
+  __device__ __forceinline__ void fill_ghosts(mg_vector_t vector) const {
+    constexpr int layers = 2; /* of fv4 */
     const mg_patch_t *p = &l->p;
     const int js = (int)p->jstride, ks = (int)p->kstride;
 #pragma unroll 1
@@ -234,7 +234,7 @@ struct mg_block_level_t {
 #pragma unroll
           for (int g = 0; g < layers; g++)
             x[-(g + 1) * in] = x[(last - g) * in];
-        } else if (layers == 2 && order == 4) {
+        } else if (order == 4) {
           const mg_real_t y[4] = {x[0], x[in], x[2 * in], x[3 * in]};
           x[-in] = mg_wall_ghost<4>(y, 1);
           x[-2 * in] = mg_wall_ghost<4>(y, 2);
@@ -274,7 +274,7 @@ struct mg_block_level_t {
   /** dst = f - A x, or A x for f < 0. */
   template <bool fv4>
   __device__ void residual(mg_vector_t dst, mg_vector_t x, mg_vector_t f) const {
-    if (fv4) fill_ghosts<2>(x);
+    if (fv4) fill_ghosts(x);
     for_cells([=](int3 i, ptrdiff_t at) {
       const mg_real_t ax = apply<fv4>(x, i);
       vec(dst)[at] = f < 0 ? ax : vec(f)[at] - ax;

@@ -137,14 +137,6 @@ template <bool colored> struct mg_block_smoother_t {
     if (first.there) level.vec(MG_U)[first.at] = first.u;
     if (second.there) level.vec(MG_U)[second.at] = second.u;
   }
-
-  /** dst = f - A u. */
-  __device__ __forceinline__ void residual(mg_vector_t dst) const {
-    if (first.there)
-      level.vec(dst)[first.at] = first.f - mg_row_apply(level.l, first.row, values(first));
-    if (second.there)
-      level.vec(dst)[second.at] = second.f - mg_row_apply(level.l, second.row, values(second));
-  }
 };
 
 #endif
