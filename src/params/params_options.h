@@ -107,8 +107,8 @@ OPTION(OMEGA,
   .help = "Relaxation weight: each smoother step adds W times its correction.")
 OPTION(BOTTOM,
   .name = "bottom", IN(SOLVER), ONE_OF(bottom, bottom_words), .value = "bicgstab",
-  .in_dump = true,
-  .note = "--method=auto: direct", .help = "Solver on the coarsest level. direct: the inverse of A, of at most 343 cells (fv2, 7pt).")
+  .note = "bicgstab; of --method=auto direct", .in_dump = true,
+  .help = "Solver on the coarsest level. direct: the inverse of A, of at most 343 cells (fv2, 7pt).")
 OPTION(CYCLE,
   .name = "cycle", IN(SOLVER), ONE_OF(cycle, cycle_words), .value = "f", .in_dump = true,
   .help = "First cycle of each solve. f: F-cycle (full multigrid); v: V-cycle from u = 0.")
