@@ -42,6 +42,7 @@ typedef struct {
   mg_wall_t side[3][2];   /**< kind of the domain's low and high side of each direction */
   mg_singles_t single[3]; /**< cells that the next coarser level has too */
   double h[3];            /**< cell width in each direction */
+  bool linear_walls;      /**< wall formulas have order 1 */
   double a;               /**< a of the equation; a alpha if alpha is constant */
   double b_h2;            /**< b / h[0]^2; the face betas hold the other widths (coefficients.h) */
 } mg_view_t;

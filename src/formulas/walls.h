@@ -88,9 +88,10 @@ MG_INLINE mg_wall_share_t mg_wall_share(const mg_side_t *c, int order, double h,
 }
 
 /** Order actually used for a wall formula along direction d. Narrow boxes fall back to a lower
- *  order. On a general level, each direction depends on its own number of cells; elsewhere the
- *  orders are equal. */
+ *  order, and so do levels with narrow cells beside walls. On a general level, each direction
+ *  depends on its own number of cells; elsewhere the orders are equal. */
 MG_INLINE int mg_wall_order(const mg_view_t *v, int order, int d) {
+  if (v->linear_walls) return 1;
   const int cells = v->general ? v->n[d] : v->box_dim, needed = order == 3 ? 2 : order;
   return cells >= needed ? order : cells >= 2 ? 2 : 1;
 }

@@ -164,6 +164,7 @@ static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_level_plan_t *plan
                  .op = h->params.op,
                  .periodic = mg_params_is_all_periodic(&h->params),
                  .alpha_varies = h->params.alpha_varies,
+                 .linear_walls = plan->linear_walls,
                  .a = h->params.equation == MG_EQUATION_HELMHOLTZ ? 1.0 : 0.0,
                  .b_h2 = layout->general ? 1.0 / (plan->h[0] * plan->h[0]) : n * n};
   for (int d = 0; d < 3; d++) {

@@ -73,6 +73,7 @@ struct mg_level_plan {
   mg_layout_t layout;
   mg_place_t place;
   double h[3];       /**< width of a whole cell in each direction (mg_plan_width) */
+  bool linear_walls; /**< wall formulas are linear (mg_plan_has_linear_walls) */
   int value_bytes;   /**< 8: double; 4: float */
   unsigned vectors;  /**< of each patch: bit 1 << mg_vector_t for each */
   bool inner_cg;     /**< --krylov=kcycle takes CG steps here (solver/cycle.c) */

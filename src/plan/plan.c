@@ -234,6 +234,7 @@ static bool add_coarser(mg_plan_t *plan, const mg_params_t *params, mg_plan_beta
   mg_level_plan_t *level = add_level(plan, params, &coarse);
   for (int d = 0; d < 3; d++)
     level->h[d] = coarse.n[d] < fine->layout.n[d] ? 2.0 * fine->h[d] : fine->h[d];
+  level->linear_walls = coarse.general && mg_plan_has_linear_walls(plan, params);
   return true;
 }
 

@@ -117,6 +117,10 @@ bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params, mg_plan_be
 double mg_plan_width(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
                      int32_t cell);
 
+/** Whether formulas of equal widths are far off at walls of the coarsest level so far: an axis of
+ *  equal cells of the finest level has a last cell less than 2/3 as wide as others. */
+bool mg_plan_has_linear_walls(const mg_plan_t *plan, const mg_params_t *params);
+
 /** Position of a face in direction d of level l. */
 double mg_plan_position(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
                         int32_t face);

@@ -21,6 +21,19 @@ double mg_plan_width(const mg_level_plan_t *level, const mg_params_t *params, in
   return face ? face[high] - face[low] : (high - low) * level->h[d];
 }
 
+bool mg_plan_has_linear_walls(const mg_plan_t *plan, const mg_params_t *params) {
+  const int l = plan->n_levels - 1;
+  bool linear = false;
+  for (int d = 0; d < 3; d++) {
+    const int32_t last = plan->level[l].layout.n[d] - 1;
+    if (last > 0 && !params->face[d] && params->side[d][1].wall != MG_WALL_NEUMANN &&
+        params->side[d][1].wall != MG_WALL_NONE)
+      linear |= 1.5 * mg_plan_width(plan->level, params, l, d, last) <
+                mg_plan_width(plan->level, params, l, d, last - 1);
+  }
+  return linear;
+}
+
 double mg_plan_position(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
                         int32_t face) {
   const int32_t at = finest_face(level, l, d, face);

@@ -61,8 +61,7 @@ static range_t range_of(const double largest[3], const double least[3]) {
 
 /* For each plane of cells the sums of betas normal to i, j, k, the range of betas above 0, and
  * whether some are 0. Not found if a beta on a closed wall, which nothing else reads, is not
- * finite.
- */
+ * finite. */
 static mg_status_t sum_planes(mg_hierarchy_t *h, double *total, bool *found, range_t *range,
                               bool *closes) {
   mg_level_t *level = &h->level[0];
@@ -164,7 +163,7 @@ static bool reaches_few_cells(const mg_plan_t *plan, const mg_params_t *params) 
  * more cycles than Chebyshev's polynomials, which cost more. */
 static bool is_regular(const mg_params_t *p) {
   double narrow = INFINITY, wide = 0.0;
-  bool halves = !mg_params_is_stretched(p);
+  bool halves = true;
   if (!mg_params_has_cells(p)) return true; /* a cube of boxes */
   for (int d = 0; d < 3; d++) {
     const int32_t n = p->cells[d];
@@ -174,14 +173,6 @@ static bool is_regular(const mg_params_t *p) {
     halves = halves && (n % 16 == 0 || n > 128);
   }
   return halves && wide < sqrt(2.0) * narrow;
-}
-
-/* Whether the last cell of an axis is alone on the two finest levels, as of 2^k + 1 cells. */
-static bool leaves_cells(const mg_params_t *p) {
-  bool leaves = false;
-  for (int d = 0; d < 3; d++)
-    leaves = leaves || (p->cells[d] > 1 && p->cells[d] % 4 == 1);
-  return leaves;
 }
 
 typedef struct {
@@ -196,7 +187,6 @@ static smoothing_t smoothing_of_smooth(const mg_params_t *p, double range) {
     return (smoothing_t){MG_SMOOTHER_CHEBYSHEV4, 6, "; stretched axes"};
   if (mg_traits_of(p->op)->v == MG_INTERPOLATE_P0)
     return (smoothing_t){MG_SMOOTHER_CHEBYSHEV, 6, ""};
-  if (leaves_cells(p)) return (smoothing_t){MG_SMOOTHER_CHEBYSHEV4, 6, "; 4n + 1 cells on an axis"};
   if (range < 2.0 && is_regular(p)) return (smoothing_t){MG_SMOOTHER_GSRB, 0, "; a regular grid"};
   return (smoothing_t){MG_SMOOTHER_CHEBYSHEV, 4, ""};
 }
@@ -247,8 +237,7 @@ static bool same_method(const mg_params_t *a, const mg_params_t *b) {
 }
 
 /* A level alone with closed faces may be singular in parts, which stops Krylov methods at
- * round-off.
- */
+ * round-off. */
 static mg_status_t build(const mg_hierarchy_t *h, mg_params_t *params, mg_plan_t *plan) {
   char message[1024];
   const mg_status_t status =

@@ -38,17 +38,6 @@ compare() {
     }' || complain "$* on $ranks ranks: wrong bytes of all ranks"
 }
 
-# The next even numbers of cells, if a last one is alone in a direction with pairs.
-for sizes in '60x220x85 60x220x86' '27x15x1 28x16x1' '15x8x8 16x8x8'; do
-  ok 1 --dry-run --cells="${sizes% *}"
-  grep -q "^  note .*alone; ${sizes#* } often" "$dir/out" || complain "no ${sizes#* } named for ${sizes% *}"
-done
-for grid in 60x220x86 16x1x1 '8x8x9 --stretch=x:tanh:5'; do
-  # shellcheck disable=SC2086 # words
-  ok 1 --dry-run --cells=$grid
-  ! grep '^  note ' "$dir/out" || complain "a note for $grid"
-done
-
 if have_feature jansson; then
   for size in '4 8' '5 1' '4 27'; do
     for operator in fv2 fv4; do

@@ -53,27 +53,6 @@ void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t 
   fprintf(out, "\n");
 }
 
-/* Name the next grid without a last cell alone, which costs cycles and keeps the transfers of the
- * finest level out of a CPU's sweeps (docs/algorithm.md, "Grids of any size"). */
-static void print_even_grid(FILE *out, const mg_plan_t *plan) {
-  const mg_layout_t *fine = &plan->level[0].layout;
-  int32_t even[3];
-  bool alone = false;
-  for (int d = 0; d < 3; d++) {
-    const int32_t n = fine->n[d];
-    const bool odd =
-        n > 1 && n % 2 != 0 && plan->n_levels > 1 && !mg_is_single(&fine->single[d], n - 1);
-    even[d] = n + odd;
-    alone = alone || odd;
-  }
-  if (alone)
-    fprintf(out,
-            "  note      an odd number of cells leaves a last one alone; %s often takes fewer "
-            "cycles%s\n",
-            mg_grid(even).text,
-            plan->level[0].place == MG_PLACE_CPU ? ", and fuses transfers with sweeps" : "");
-}
-
 static void print_plan(FILE *out, const mg_report_t *r) {
   const mg_params_t *p = r->params;
   const mg_layout_t *fine = &r->plan->level[0].layout;
@@ -93,7 +72,6 @@ static void print_plan(FILE *out, const mg_report_t *r) {
     fprintf(out, "  domain %g x %g x %g\n", p->length[0], p->length[1], p->length[2]);
   mg_report_print_problem(out, p, r->input);
   mg_report_idle_ranks(out, p, r->plan);
-  print_even_grid(out, r->plan);
   print_levels(out, r);
   MG_IF_CHOICES(
       if (p->cpu_below == MG_CPU_BELOW_AUTO && r->plan->level[0].place == MG_PLACE_CUDA)
