@@ -89,7 +89,7 @@ def solve(folder: str, program: str, path: str, boundary: str, options: str) -> 
     """Cycles, and how the solve ended: solved, at round-off or failed."""
     words = [f"--coefficients={path}", f"--boundary={boundary}", "--verify-only", *options.split()]
     done = run([program, *words], env=of_one_rank(folder) | {"OMP_NUM_THREADS": "1"})
-    if done.returncode not in (0, 1):
+    if done.returncode not in (0, 1) or "VERIFICATION" not in done.stdout:
         raise ToolError(f"{program}: {reason_of(done.stderr, done.returncode)}", done.returncode)
     cycles = re.findall(r"cycle +(\d+) +max", done.stdout)
     below = "is below round-off" in done.stdout
