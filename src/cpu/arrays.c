@@ -3,23 +3,51 @@
 #include "cpu/cpu.h"
 #include <string.h>
 
+enum { LINE = 8 }; /* doubles */
+
 static double *row_of(const mg_strided_t *a, int32_t j, int32_t k) {
   return a->x + j * a->stride[1] + k * a->stride[2];
 }
 
+/* The direction in which neighbors are adjacent in memory; i if there is none. */
+static int fastest(const mg_strided_t *a) {
+  return a->stride[0] != 1 && a->stride[1] == 1   ? 1
+         : a->stride[0] != 1 && a->stride[2] == 1 ? 2
+                                                  : 0;
+}
+
+/* Copy LINE elements from `first` on of rows in i, of which there are n[d], where one of the arrays
+ * is contiguous in direction d: LINE rows at a time, along the lines of the array that is written.
+ * Planes that are 2^k apart share few places in a cache, so few of them are in use at a time. */
+static void copy_lines(const int32_t n[3], const mg_strided_t *from, const mg_strided_t *to, int d,
+                       int32_t first, int32_t row) {
+  const int32_t end = first + LINE < n[0] ? first + LINE : n[0];
+  const double *x = from->x + row * from->stride[3 - d];
+  double *y = to->x + row * to->stride[3 - d];
+  const ptrdiff_t xi = from->stride[0], xd = from->stride[d], yi = to->stride[0],
+                  yd = to->stride[d];
+  for (int32_t m0 = 0; m0 < n[d]; m0 += LINE)
+    if (yd == 1)
+      for (int32_t i = first; i < end; i++)
+        for (int32_t m = m0; m < n[d] && m < m0 + LINE; m++)
+          y[i * yi + m * yd] = x[i * xi + m * xd];
+    else
+      for (int32_t m = m0; m < n[d] && m < m0 + LINE; m++)
+        for (int32_t i = first; i < end; i++)
+          y[i * yi + m * yd] = x[i * xi + m * xd];
+}
+
 static mg_status_t copy(const int32_t n[3], const mg_strided_t *from, const mg_strided_t *to) {
   const bool dense = from->stride[0] == 1 && to->stride[0] == 1;
+  const int d = dense ? 0 : fastest(from) > 0 ? fastest(from) : fastest(to) > 0 ? fastest(to) : 1;
+  const int other = dense ? 2 : 3 - d, step = dense ? 1 : LINE, along = dense ? 1 : 0;
 #pragma omp parallel for collapse(2) if ((int64_t)n[0] * n[1] * n[2] > 10000)
-  for (int32_t k = 0; k < n[2]; k++)
-    for (int32_t j = 0; j < n[1]; j++) {
-      const double *x = row_of(from, j, k);
-      double *y = row_of(to, j, k);
+  for (int32_t row = 0; row < n[other]; row++)
+    for (int32_t first = 0; first < n[along]; first += step)
       if (dense)
-        memcpy(y, x, (size_t)n[0] * sizeof *y);
+        memcpy(row_of(to, first, row), row_of(from, first, row), (size_t)n[0] * sizeof *to->x);
       else
-        for (int32_t i = 0; i < n[0]; i++)
-          y[i * to->stride[0]] = x[i * from->stride[0]];
-    }
+        copy_lines(n, from, to, d, first, row);
   return MG_OK;
 }
 
@@ -33,19 +61,22 @@ static int32_t first_outside(int32_t n, const double *x, ptrdiff_t stride, const
 
 static mg_status_t find_outside(const int32_t n[3], const mg_strided_t *array,
                                 const mg_range_t *range, int64_t *place, double *value) {
-  const int64_t rows = (int64_t)n[1] * n[2];
-  int64_t bad = rows;
-#pragma omp parallel for reduction(min : bad) if (rows * n[0] > 10000)
-  for (int64_t row = 0; row < rows; row++) {
-    const double *x = row_of(array, (int32_t)(row % n[1]), (int32_t)(row / n[1]));
-    if (row < bad && first_outside(n[0], x, array->stride[0], range) < n[0]) bad = row;
-  }
+  const int d = fastest(array), a = d == 0, b = d == 2 ? 1 : 2;
+  const int64_t rows = (int64_t)n[1] * n[2], quick = (int64_t)n[a] * n[b];
+  bool any = false;
   *place = -1;
-  if (bad == rows) return MG_OK;
-  const double *x = row_of(array, (int32_t)(bad % n[1]), (int32_t)(bad / n[1]));
-  const int32_t i = first_outside(n[0], x, array->stride[0], range);
-  *place = bad * n[0] + i;
-  *value = x[i * array->stride[0]];
+#pragma omp parallel for reduction(|| : any) if (rows * n[0] > 10000)
+  for (int64_t row = 0; row < quick; row++) {
+    const double *x = array->x + row % n[a] * array->stride[a] + row / n[a] * array->stride[b];
+    any = any || first_outside(n[d], x, array->stride[d], range) < n[d];
+  }
+  for (int64_t row = 0; any && *place < 0 && row < rows; row++) {
+    const double *x = row_of(array, (int32_t)(row % n[1]), (int32_t)(row / n[1]));
+    const int32_t i = first_outside(n[0], x, array->stride[0], range);
+    if (i == n[0]) continue;
+    *place = row * n[0] + i;
+    *value = x[i * array->stride[0]];
+  }
   return MG_OK;
 }
 
