@@ -1,10 +1,10 @@
 /* Schedules of fused and resident sweeps, of sweeps beside messages, and how they run. */
 #include "base/alloc.h"
 #include "formulas/smoother_steps.h"
-#include "level/grow.h"
 #include "level/ops.h"
 #include "level/smooth.h"
 #include "level/sweep_wings.h"
+#include <string.h>
 
 /* ---- set-up ---- */
 
@@ -52,13 +52,30 @@ static const mg_view_t *view_of(const mg_level_t *level, const mg_scheduled_swee
   return s->grown.patch ? &s->grown : mg_level_view(level);
 }
 
+/* A view of the same memory in which ghost layers are cells, on every side that is not a wall.
+ * Along rows more layers may become cells (mg_row_layers_of_growth), whose values are not
+ * meaningful. */
+static mg_status_t grow(const mg_view_t *v, int layers, int value_bytes, mg_view_t *out) {
+  const int along_rows = mg_row_layers_of_growth(layers, value_bytes);
+  const int grown[3] = {along_rows, layers, layers};
+  *out = *v;
+  out->ghost_layers -= along_rows;
+  out->cells = 0;
+  MG_TRY(mg_new(&out->patch, v->n_patches, "patch lists"));
+  memcpy(out->grown, grown, sizeof grown);
+  for (int q = 0; q < v->n_patches; q++) {
+    out->patch[q] = mg_patch_grown(&v->patch[q], grown, value_bytes);
+    out->cells += mg_volume(out->patch[q].n);
+  }
+  return MG_OK;
+}
+
 /* Let each sweep compute the ghosts that later ones read, and the last one a layer for what
  * follows. */
 static mg_status_t grow_sweeps(const mg_level_t *level, mg_schedule_t *s) {
   int needed = 1;
   for (int q = s->n - 1; q >= 0; q--) {
-    MG_TRY(
-        mg_view_grow(mg_level_view(level), needed, level->plan->value_bytes, &s->sweep[q].grown));
+    MG_TRY(grow(mg_level_view(level), needed, level->plan->value_bytes, &s->sweep[q].grown));
     needed += s->sweep[q].sweep.n;
     if (q > 0) s->sweep[q].n_halo = 0;
   }

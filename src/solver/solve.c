@@ -1,7 +1,7 @@
 #include "solver/solve.h"
+#include "base/log.h"
 #include "level/ops.h"
 #include "solver/cycle.h"
-#include "solver/divergence.h"
 #include "solver/method.h"
 #include "solver/outer_cg.h"
 #include "solver/solids.h"
@@ -194,6 +194,51 @@ static mg_status_t cg_cycles(const solve_t *s) {
   return MG_OK;
 }
 
+/* Run n_cycles again with checks. CG restarts of the first run are not repeated. */
+static mg_status_t find_diverged_level(mg_hierarchy_t *h, int top, int n_cycles, int *diverged) {
+  mg_level_t *level = &h->level[top];
+  mg_outer_cg_t cg;
+  double norm;
+  int n = 0;
+  for (; n < mg_n_plain_cycles(h, n_cycles) && *diverged < 0; n++)
+    MG_TRY(mg_cycle_run(h, top, mg_plain_cycle_kind(n), diverged));
+  if (n == n_cycles || *diverged >= 0) return MG_OK;
+  MG_TRY(mg_outer_cg_begin(level, n == 0, &cg));
+  for (; n < n_cycles && *diverged < 0; n++) {
+    MG_TRY(mg_cycle_run(h, top, MG_KIND_PRECONDITION, diverged));
+    MG_TRY(mg_outer_cg_step(level, &cg, &norm));
+  }
+  return mg_outer_cg_end(level);
+}
+
+/* Repeat the cycles with a check after each change of a level: at the end a NaN has reached every
+ * level. After a restart, earlier cycles cannot be repeated, and the level is `top`. */
+static mg_status_t report_level(mg_hierarchy_t *h, int top, double f_norm, mg_history_t *history) {
+  const int cycle = history->n_cycles;
+  int diverged = isfinite(f_norm) && history->n_before == 0 ? -1 : top;
+  if (diverged < 0) MG_TRY(find_diverged_level(h, top, cycle, &diverged));
+  history->diverged_level = diverged < 0 ? top : diverged;
+  return mg_root_error(MG_ERR_DIVERGED,
+                       "the solution diverged on level %d (%s cells) in cycle %d: residual %g, "
+                       "right-hand side %g",
+                       history->diverged_level,
+                       mg_grid(h->plan.level[history->diverged_level].layout.n).text, cycle,
+                       history->norm[cycle - 1], f_norm);
+}
+
+/* Plain cycles raise the residual; `factor` is that of the last one. */
+static mg_status_t report_growth(const mg_hierarchy_t *h, int top, double factor,
+                                 mg_history_t *history) {
+  const int cycle = history->n_cycles;
+  history->diverged_level = top;
+  return mg_root_error(
+      MG_ERR_DIVERGED,
+      "the solution diverged on level %d (%s cells) in cycle %d: all last cycles raised "
+      "the residual, the last one by a factor of %.3g to %g; use --method=auto, more "
+      "--smooths or another --smoother",
+      top, mg_grid(h->plan.level[top].layout.n).text, cycle, factor, history->norm[cycle - 1]);
+}
+
 /* Run cycles, the first of which has the number history->n_cycles. */
 static mg_status_t run_cycles(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,
                               mg_history_t *history) {
@@ -208,8 +253,8 @@ static mg_status_t run_cycles(mg_hierarchy_t *h, int top, double f_norm, const m
   if (status == MG_OK && mg_uses_cg(h)) status = cg_cycles(&solve);
   MG_IF_SOLIDS(if (status == MG_OK && top == 0) status = mg_solids_finish(h));
   if (status != MG_ERR_DIVERGED) return status;
-  return course.n_grown >= MAX_GROWN ? mg_divergence_report_growth(h, top, course.factor, history)
-                                     : mg_divergence_report(h, top, f_norm, history);
+  return course.n_grown >= MAX_GROWN ? report_growth(h, top, course.factor, history)
+                                     : report_level(h, top, f_norm, history);
 }
 
 mg_status_t mg_solve_watched(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,
