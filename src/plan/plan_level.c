@@ -72,6 +72,7 @@ static const mg_path_t *first_path(const mg_path_t *const *row, const mg_path_t 
 static void choose_path(mg_level_facts_t *facts, mg_level_plan_t *level) {
   set_single_steps(level);
   level->path = first_path(places[level->place].smooth, &mg_path_steps, *facts);
+  level->n_steps = facts->n_steps;
   facts->limits = &level->path->limits;
   if (level->path->needs) level->path->needs(facts, level);
 }
