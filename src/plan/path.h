@@ -88,11 +88,11 @@ struct mg_level_plan {
   const mg_path_t *bottom; /**< how the coarsest level is solved; NULL for all others */
   const mg_path_t *guess; /**< of double cells beside a float level: how it is read; NULL: stored */
   const mg_path_t *cycle; /**< how one launch runs this and all coarser levels; NULL: none does */
-  int n_steps;            /**< of a smooth, for which its path was chosen; a slow solve takes more */
-  int steps_per_pass;     /**< maximum number of fused smoother steps; 1: not fused */
-  bool resident;          /**< a smooth is one sweep that keeps the level in the GPU, or passes it
-                             through a CPU's caches once; steps_per_pass is the number of its steps */
-  bool fused_residual;    /**< the last fused steps may compute the residual too */
+  int n_steps;         /**< of a smooth, for which its path was chosen; a slow solve takes more */
+  int steps_per_pass;  /**< maximum number of fused smoother steps; 1: not fused */
+  bool resident;       /**< a smooth is one sweep that keeps the level in the GPU, or passes it
+                          through a CPU's caches once; steps_per_pass is the number of its steps */
+  bool fused_residual; /**< the last fused steps may compute the residual too */
   bool fused_interpolation; /**< the first fused steps may interpolate their input */
   bool reads_dinv;          /**< reads 1 / diagonal also where single steps compute it */
   bool one_exchange; /**< a smooth may exchange ghosts once; its sweeps then compute the ghosts for

@@ -102,10 +102,12 @@ static void choose_coarse_paths(mg_level_plan_t *level, int n, const mg_params_t
   end->bottom = first_path(places[end->place].bottom, &mg_path_bottom, facts_of(end, 1, params));
   for (int l = 0; l < n; l++)
     first = level[l].inner_cg ? l + 1 : first;
-  for (int l = first; l < n; l++)
-    level[l].cycle = cycle =
-        cycle ? cycle
-              : first_path(places[level[l].place].cycle, NULL, facts_of(&level[l], n - l, params));
+  for (int l = first; l < n; l++) {
+    mg_level_facts_t facts = facts_of(&level[l], n - l, params);
+    if (params->slow_degree > 0)
+      facts.n_steps = facts.n_steps / params->degree * params->slow_degree;
+    level[l].cycle = cycle = cycle ? cycle : first_path(places[level[l].place].cycle, NULL, facts);
+  }
 }
 
 /* Whether kernels compute 1 / diagonal on this level. On a CPU, they do not read a varying alpha

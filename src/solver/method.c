@@ -204,7 +204,9 @@ static void choose(mg_params_t *params, const range_t *range) {
     return;
   if (params->chooses.smoother) mg_params_set_smoother(params, s.smoother);
   if (params->chooses.smoother && s.degree > 0) params->degree = s.degree;
-  params->slow_degree = params->chooses.smoother && varies ? 4 * params->degree : 0;
+  /* Fast paths have room for 64 steps. */
+  params->slow_degree =
+      params->chooses.smoother && varies && params->smooths <= 2 ? 4 * params->degree : 0;
   if (params->chooses.bottom && mg_traits_of(params->op)->any_grid)
     params->bottom = MG_BOTTOM_DIRECT;
   /* Of a beta of 1e-20 among others, an F-cycle's u has a residual of 1e17 max|f|; so it may on
