@@ -47,26 +47,9 @@ mg_status_t mg_cpu_restrict_cells(const mg_view_t *fine, mg_vector_t src, const 
   return MG_OK;
 }
 
-/* Faces of a patch of a grid of any size. */
-static void child_faces(const mg_view_t *fine, int q, int d, const mg_view_t *coarse,
-                        mg_vector_t dst, const mg_face_factor_t *factor) {
-  const mg_patch_t *p = &fine->patch[q], *c = &coarse->patch[q];
-  const int n[3] = {c->n[0] + (d == 0), c->n[1] + (d == 1), c->n[2] + (d == 2)};
-#pragma omp parallel for num_threads(mg_cpu_threads(coarse)) if (mg_cpu_threads(coarse) > 1)
-  for (int k = 0; k < n[2]; k++)
-    for (int j = 0; j < n[1]; j++)
-      for (int i = 0; i < n[0]; i++)
-        *mg_cell(c, dst, i, j, k) =
-            mg_restrict_face(fine, p, c, d, (const int[3]){i, j, k}, factor);
-}
-
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                   mg_vector_t dst, const mg_face_factor_t *factor) {
   for (int q = 0; q < fine->n_patches; q++) {
-    if (factor) {
-      child_faces(fine, q, d, coarse, dst, factor);
-      continue;
-    }
     const mg_patch_t *p = &fine->patch[q], *c = &coarse->patch[q];
     const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
     const ptrdiff_t t1 = stride[d == 0 ? 1 : 0], t2 = stride[d == 2 ? 1 : 2];
@@ -74,8 +57,11 @@ mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t 
 #pragma omp parallel for num_threads(mg_cpu_threads(coarse)) if (mg_cpu_threads(coarse) > 1)
     for (int k = 0; k < n[2]; k++)
       for (int j = 0; j < n[1]; j++) {
-        const mg_real_t *x = mg_cell(p, MG_BETA_I + d, 0, 2 * j, 2 * k);
         mg_real_t *out = mg_cell(c, dst, 0, j, k);
+        for (int i = 0; factor && i < n[0]; i++)
+          out[i] = mg_restrict_face(fine, p, c, d, (const int[3]){i, j, k}, factor);
+        if (factor) continue;
+        const mg_real_t *x = mg_cell(p, MG_BETA_I + d, 0, 2 * j, 2 * k);
 #pragma omp simd
         for (int i = 0; i < n[0]; i++)
           out[i] = mg_mean4(x + 2 * i, t1, t2);

@@ -96,6 +96,9 @@ mg_status_t mg_cuda_compiled_arch(int *code);
 mg_status_t mg_cuda_upload(void *to, const void *from, size_t bytes);
 mg_status_t mg_cuda_download(void *to, const void *from, size_t bytes);
 
+/** Copy at most sizeof(mg_sum_t) bytes to mg_cuda.reduction_host, and wait. */
+mg_status_t mg_cuda_fetch(const void *from, size_t bytes);
+
 /** Copy a host array into newly allocated device memory.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to);

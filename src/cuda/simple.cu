@@ -13,18 +13,6 @@
 #include "cuda/simple.h"
 #include "wings.h"
 
-static const dim3 block_shape(32, 8, 1);
-
-/* Launch one thread for each of n[0] x n[1] x n[2] items. */
-template <typename... parameters_t, typename... arguments_t>
-static mg_status_t launch(const char *name, const int n[3], void (*kernel)(parameters_t...),
-                          const arguments_t &...arguments) {
-  const dim3 grid = mg_cuda_grid(n[0], n[1], n[2], block_shape);
-  kernel<<<grid, block_shape, 0, mg_cuda_stream()>>>(arguments...);
-  MG_CUDA_LAUNCHED(name);
-  return MG_OK;
-}
-
 /* ---- ghosts outside walls ---- */
 
 /* Ghosts outside the two sides of direction d. A thread handles one line of cells that ends at a
@@ -65,8 +53,8 @@ mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int or
         n[e] = p.n[t] + (p.wall[t][1] && !already_filled ? 0 : v->radius) - first[e];
         e++;
       }
-      MG_TRY(launch("fill_wall_ghosts", n, wall_ghosts_kernel, p, vec, used.along[d], d,
-                    make_int3(first[0], first[1], 0), make_int3(n[0], n[1], n[2])));
+      MG_TRY(mg_cuda_launch("fill_wall_ghosts", n, wall_ghosts_kernel, p, vec, used.along[d], d,
+                            make_int3(first[0], first[1], 0), make_int3(n[0], n[1], n[2])));
     }
   return MG_OK;
 }
@@ -104,8 +92,8 @@ static mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region
   const mg_update_t u = mg_update_of(sweep);
   if (u.x >= 0) MG_TRY(mg_cuda_fill_wall_ghosts(v, u.x, mg_operator_order(v)));
   for (int q = 0; q < v->n_patches; q++)
-    MG_TRY(launch("smooth", v->patch[q].n, step_kernel, mg_cuda_patch(v, q),
-                  mg_traits_of(v->op)->points, u));
+    MG_TRY(mg_cuda_launch("smooth", v->patch[q].n, step_kernel, mg_cuda_patch(v, q),
+                          mg_traits_of(v->op)->points, u));
   return MG_OK;
 }
 
@@ -120,8 +108,8 @@ static __global__ void residual_kernel(mg_cuda_patch_t l, int points, mg_vector_
 static mg_status_t residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
   MG_TRY(mg_cuda_fill_wall_ghosts(v, x, mg_operator_order(v)));
   for (int q = 0; q < v->n_patches; q++)
-    MG_TRY(launch("residual", v->patch[q].n, residual_kernel, mg_cuda_patch(v, q),
-                  mg_traits_of(v->op)->points, dst, x, f));
+    MG_TRY(mg_cuda_launch("residual", v->patch[q].n, residual_kernel, mg_cuda_patch(v, q),
+                          mg_traits_of(v->op)->points, dst, x, f));
   return MG_OK;
 }
 
@@ -151,8 +139,8 @@ static mg_status_t interpolate(const mg_view_t *coarse, mg_vector_t src, const m
   if (!mg_doubles(fine->n, coarse->n))
     return mg_cuda_interpolate(coarse, src, fine, dst, kind, add);
   for (int q = 0; q < fine->n_patches; q++)
-    MG_TRY(launch("interpolate", fine->patch[q].n, interpolate_kernel, coarse->patch[q], src,
-                  fine->patch[q], dst, kind, add));
+    MG_TRY(mg_cuda_launch("interpolate", fine->patch[q].n, interpolate_kernel, coarse->patch[q],
+                          src, fine->patch[q], dst, kind, add));
   return MG_OK;
 }
 
@@ -168,7 +156,7 @@ static mg_status_t fill(const mg_view_t *v, mg_vector_t dst, double value) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     const int g = v->ghost_layers, n[3] = {p.n[0] + 2 * g, p.n[1] + 2 * g, p.n[2] + 2 * g};
-    MG_TRY(launch("fill", n, fill_kernel, p, dst, value, g));
+    MG_TRY(mg_cuda_launch("fill", n, fill_kernel, p, dst, value, g));
   }
   return MG_OK;
 }
@@ -189,8 +177,8 @@ static __global__ void combine_kernel(mg_patch_t p, combination_t c, mg_vector_t
 static mg_status_t combine(const mg_view_t *v, combination_t c, mg_vector_t dst, double alpha,
                            mg_vector_t x, double beta, mg_vector_t y) {
   for (int q = 0; q < v->n_patches; q++)
-    MG_TRY(
-        launch("combine", v->patch[q].n, combine_kernel, v->patch[q], c, dst, alpha, x, beta, y));
+    MG_TRY(mg_cuda_launch("combine", v->patch[q].n, combine_kernel, v->patch[q], c, dst, alpha, x,
+                          beta, y));
   return MG_OK;
 }
 
@@ -220,8 +208,8 @@ static __global__ void max_norm_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t 
 static mg_status_t max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm) {
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++)
-    MG_TRY(
-        launch("max_norm", v->patch[q].n, max_norm_kernel, v->patch[q], x, y, mg_cuda_reduction()));
+    MG_TRY(mg_cuda_launch("max_norm", v->patch[q].n, max_norm_kernel, v->patch[q], x, y,
+                          mg_cuda_reduction()));
   return mg_cuda_max_end(norm);
 }
 
@@ -247,7 +235,7 @@ static __global__ void dot_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y, in
 
 mg_status_t mg_cuda_add_bricks(const mg_patch_t &p, mg_vector_t x, mg_vector_t y, int u) {
   const int bricks[3] = {p.n[0] / u, p.n[1] / u, p.n[2] / u};
-  return launch("dot", bricks, dot_kernel, p, x, y, u, mg_cuda_reduction());
+  return mg_cuda_launch("dot", bricks, dot_kernel, p, x, y, u, mg_cuda_reduction());
 }
 
 static mg_status_t dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum) {
@@ -259,23 +247,7 @@ static mg_status_t dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_
 
 extern "C" const mg_backend_t mg_backend_cuda_simple = {
     .name = "cuda-simple",
-    .value_bytes = sizeof(mg_real_t),
-    .alloc = mg_cuda_alloc,
-    .release = mg_cuda_release,
-    .clear = mg_cuda_clear,
-#ifndef MG_FLOAT
-    .set_problem = mg_cuda_set_problem,
-    .set_wall = mg_cuda_set_wall,
-    .prepare_factors = mg_cuda_prepare_factors,
-    .release_factors = mg_cuda_release_factors,
-    .multiply_axes = mg_cuda_multiply_axes,
-    .sum_planes = mg_cuda_sum_planes,
-#endif
-    .restrict_faces = mg_cuda_restrict_faces,
-    .extend_faces = mg_cuda_extend_faces,
-    .set_diagonal = mg_cuda_set_diagonal,
-    .fill_wall_ghosts = mg_cuda_fill_wall_ghosts,
-    .smooth = smooth,
+    MG_CUDA_SETUP_ENTRIES.smooth = smooth,
     .residual = residual,
     .restrict_cells = mg_cuda_restrict_cells,
     .interpolate = interpolate,

@@ -50,6 +50,16 @@ inline dim3 mg_cuda_grid(int64_t nx, int64_t ny, int64_t nz, dim3 block) {
               (unsigned)((nz + block.z - 1) / block.z));
 }
 
+/** Launch one thread for each of n[0] x n[1] x n[2] items. */
+template <typename... P, typename... A>
+inline mg_status_t mg_cuda_launch(const char *name, const int n[3], void (*kernel)(P...),
+                                  const A &...arguments) {
+  const dim3 block(32, 8, 1);
+  kernel<<<mg_cuda_grid(n[0], n[1], n[2], block), block, 0, mg_cuda_stream()>>>(arguments...);
+  MG_CUDA_LAUNCHED(name);
+  return MG_OK;
+}
+
 /** Define the cell (i, j, k) of this thread; return if it lies outside the n cells. */
 #define MG_CUDA_CELL(i, j, k, n)                                                                   \
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);                                      \
@@ -137,6 +147,21 @@ extern const struct mg_backend_mixed mg_cuda_simple_mixed;
 extern const struct mg_backend_arrays mg_cuda_arrays;
 extern const struct mg_backend_peer mg_cuda_peer;
 extern const struct mg_backend_p2p mg_cuda_p2p;
+/** Memory and set-up in both tables. Float levels get their problem from double ones. */
+#ifdef MG_FLOAT
+#define MG_CUDA_PROBLEM_ENTRIES
+#else
+#define MG_CUDA_PROBLEM_ENTRIES                                                                    \
+  .set_problem = mg_cuda_set_problem, .set_wall = mg_cuda_set_wall,                                \
+  .prepare_factors = mg_cuda_prepare_factors, .release_factors = mg_cuda_release_factors,          \
+  .multiply_axes = mg_cuda_multiply_axes, .sum_planes = mg_cuda_sum_planes,
+#endif
+#define MG_CUDA_SETUP_ENTRIES                                                                      \
+  .value_bytes = sizeof(mg_real_t), .alloc = mg_cuda_alloc, .release = mg_cuda_release,            \
+  .clear = mg_cuda_clear, MG_CUDA_PROBLEM_ENTRIES.restrict_faces = mg_cuda_restrict_faces,         \
+  .extend_faces = mg_cuda_extend_faces, .set_diagonal = mg_cuda_set_diagonal,                      \
+  .fill_wall_ghosts = mg_cuda_fill_wall_ghosts,
+
 constexpr mg_backend_queue_t mg_cuda_queue = {
     .wait = mg_cuda_finish,
     .event_record = mg_cuda_event_record,

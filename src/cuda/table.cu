@@ -4,23 +4,7 @@
 
 extern "C" const mg_backend_t mg_backend_cuda = {
     .name = "cuda",
-    .value_bytes = sizeof(mg_real_t),
-    .alloc = mg_cuda_alloc,
-    .release = mg_cuda_release,
-    .clear = mg_cuda_clear,
-#ifndef MG_FLOAT
-    .set_problem = mg_cuda_set_problem,
-    .set_wall = mg_cuda_set_wall,
-    .prepare_factors = mg_cuda_prepare_factors,
-    .release_factors = mg_cuda_release_factors,
-    .multiply_axes = mg_cuda_multiply_axes,
-    .sum_planes = mg_cuda_sum_planes,
-#endif
-    .restrict_faces = mg_cuda_restrict_faces,
-    .extend_faces = mg_cuda_extend_faces,
-    .set_diagonal = mg_cuda_set_diagonal,
-    .fill_wall_ghosts = mg_cuda_fill_wall_ghosts,
-    .smooth = mg_cuda_smooth,
+    MG_CUDA_SETUP_ENTRIES.smooth = mg_cuda_smooth,
     .residual = mg_cuda_residual,
     .restrict_cells = mg_cuda_restrict_cells,
     .interpolate = mg_cuda_interpolate,

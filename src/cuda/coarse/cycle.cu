@@ -7,11 +7,9 @@
  *
  * Only latency counts, also that of instruction fetches: most of the code runs a few times.
  * docs/performance.md ("GPU: launches") has times, and what else was tried. */
-#include "cuda/coarse/block_fv4_levels.h"
-#include "cuda/coarse/matrix.h"
-#include "cuda/coarse/paired_cycle.h"
+#include "cuda/coarse/block_fv4_cycle.h"
 #include "cuda/runtime/dependent_launch.h"
-#include <new>
+#include <cstdlib>
 
 typedef void (*kernel_t)(mg_block_args_t args, int top, mg_cycle_t cycle, bool zero_guess);
 
@@ -80,18 +78,15 @@ static void release(mg_coarse_cycle_t *cycle) {
   if (!cycle) return;
   mg_paired_cycle_free(cycle->paired);
   mg_cuda_release(cycle->steps, 0, MG_SPACE_LEVEL);
-  delete cycle;
+  free(cycle);
 }
 
 static mg_status_t create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out) {
-  mg_coarse_cycle_t *cycle = new (std::nothrow) mg_coarse_cycle_t();
+  MG_TRY(mg_new(out, 1, "the coarse cycle"));
+  const mg_status_t status = set_up(job, *out);
+  if (status == MG_OK) return MG_OK;
+  release(*out);
   *out = nullptr;
-  if (!cycle) return mg_out_of_memory(sizeof *cycle, "the coarse cycle");
-  const mg_status_t status = set_up(job, cycle);
-  if (status == MG_OK)
-    *out = cycle;
-  else
-    release(cycle);
   return status;
 }
 

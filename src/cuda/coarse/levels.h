@@ -5,6 +5,24 @@
 #include "cuda/coarse/coarse_path.h"
 #include "cuda/cuda.h"
 
+/** Coarse cycles of the 7-point operators (paired_cycle.cu). `create` prepares the levels of a job
+ *  whose path is mg_path_cuda_cubes; `run` is as the backend's.
+ *  @param[in] step  device: the steps of all levels, concatenated; must outlive the result
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_INTERNAL (too little shared memory) */
+typedef struct mg_paired_cycle mg_paired_cycle_t;
+mg_status_t mg_paired_cycle_create(const mg_coarse_cycle_job_t *job, const mg_step_t *step,
+                                   mg_paired_cycle_t **out);
+void mg_paired_cycle_free(mg_paired_cycle_t *cycle);
+mg_status_t mg_paired_cycle_run(const mg_paired_cycle_t *cycle, int top, mg_cycle_t kind,
+                                bool zero_guess);
+
+/** As the entries of mg_backend_coarse_t (matrix.cu).
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_INTERNAL (too many columns) */
+mg_status_t mg_matrix_set(const double *matrix, int n, int pitch, mg_matrix_t **out);
+void mg_matrix_free(mg_matrix_t *matrix);
+mg_status_t mg_matrix_multiply(const mg_matrix_t *matrix, const mg_view_t *v, mg_vector_t dst,
+                               mg_vector_t src);
+
 /** Where a smooth takes its first iterate from: zero, u, u + P (coarse u), or P (coarse u). */
 enum mg_coarse_guess_t { MG_COARSE_ZERO, MG_COARSE_STORED, MG_COARSE_PLUS_P, MG_COARSE_P };
 

@@ -1,9 +1,9 @@
 /* Products of a dense matrix, the inverse of A on the coarsest level, with a vector. A warp
  * computes a row: lane l adds the products of columns l, l + 32 and so on, in the order of
  * solver/direct.c. It loads the row before the preceding launch has completed. */
-#include "cuda/coarse/matrix.h"
+#include "cuda/coarse/levels.h"
 #include "cuda/runtime/dependent_launch.h"
-#include <new>
+#include <cstdlib>
 
 enum {
   WARPS = 4,                                                           /* of a block */
@@ -56,9 +56,8 @@ static mg_status_t create(int n, int pitch, mg_matrix_t *m) {
 }
 
 mg_status_t mg_matrix_set(const double *matrix, int n, int pitch, mg_matrix_t **out) {
-  if (!*out) *out = new (std::nothrow) mg_matrix_t();
+  if (!*out) MG_TRY(mg_new(out, 1, "the inverse of the coarsest level"));
   mg_matrix_t *const m = *out;
-  if (!m) return mg_out_of_memory(sizeof *m, "the inverse of the coarsest level");
   if (!m->value) MG_TRY(create(n, pitch, m));
   MG_TRY(mg_cuda_upload(m->value, matrix, m->bytes));
   return mg_cuda_finish(); /* the caller may change its matrix */
@@ -67,7 +66,7 @@ mg_status_t mg_matrix_set(const double *matrix, int n, int pitch, mg_matrix_t **
 void mg_matrix_free(mg_matrix_t *m) {
   if (!m) return;
   mg_cuda_release(m->value, m->bytes, MG_SPACE_LEVEL);
-  delete m;
+  free(m);
 }
 
 mg_status_t mg_matrix_multiply(const mg_matrix_t *m, const mg_view_t *v, mg_vector_t dst,

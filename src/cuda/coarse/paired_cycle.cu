@@ -5,10 +5,9 @@
  * Only latency counts: that of dependent operations, of shared memory and of barriers. Coefficients
  * are loaded before the preceding launch has completed. Below the first level one warp works, so
  * its steps need no barrier of the block. */
-#include "cuda/coarse/paired_cycle.h"
 #include "cuda/coarse/paired_levels.h"
 #include "cuda/runtime/dependent_launch.h"
-#include <new>
+#include <cstdlib>
 
 typedef void (*kernel_t)(mg_paired_args_t args, int top, mg_cycle_t cycle, bool zero_guess);
 
@@ -135,9 +134,8 @@ static void set_args(const mg_coarse_cycle_job_t *job, const mg_step_t *step,
 
 mg_status_t mg_paired_cycle_create(const mg_coarse_cycle_job_t *job, const mg_step_t *step,
                                    mg_paired_cycle_t **out) {
-  *out = nullptr;
-  mg_paired_cycle_t *cycle = new (std::nothrow) mg_paired_cycle_t();
-  if (!cycle) return mg_out_of_memory(sizeof *cycle, "the coarse cycle");
+  mg_paired_cycle_t *cycle;
+  MG_TRY(mg_new(&cycle, 1, "the coarse cycle"));
   cycle->kernel = kernel_for(job);
   set_args(job, step, &cycle->args);
   cycle->shared_bytes =
@@ -150,7 +148,7 @@ mg_status_t mg_paired_cycle_create(const mg_coarse_cycle_job_t *job, const mg_st
 }
 
 void mg_paired_cycle_free(mg_paired_cycle_t *cycle) {
-  delete cycle;
+  free(cycle);
 }
 
 mg_status_t mg_paired_cycle_run(const mg_paired_cycle_t *t, int top, mg_cycle_t cycle,

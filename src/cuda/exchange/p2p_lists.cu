@@ -1,7 +1,6 @@
 /* Build the tile lists for a rank's messages, once per exchange plan. */
 #include "cuda/exchange/p2p_tiles.h"
 #include <cstdlib>
-#include <new>
 
 static bool as_words(int64_t values) {
   return values <= MG_P2P_WORDS_VALUES;
@@ -108,24 +107,9 @@ static mg_status_t create_direction(const plan_t *p, mg_direction_t *out) {
   return status;
 }
 
-static mg_status_t create_local(const mg_p2p_job_t *job, mg_copy_tiles_t *out) {
-  mg_copy_tile_t *copies;
-  MG_TRY(mg_new(&copies, job->n_local, "copy lists"));
-  for (int l = 0; l < job->n_local; l++) {
-    const mg_copy_t *c = &job->local[l];
-    copies[l].from = patch_of(job->src, c, true);
-    copies[l].to = patch_of(job->dst, c, false);
-    memcpy(copies[l].n, c->n, sizeof c->n);
-  }
-  const mg_status_t status = mg_cuboids_create(copies, job->n_local, out);
-  free(copies);
-  return status;
-}
-
 mg_status_t mg_p2p_create(const mg_p2p_job_t *job, mg_p2p_t **out) {
-  *out = nullptr;
-  mg_p2p_t *p2p = new (std::nothrow) mg_p2p_t();
-  if (!p2p) return mg_out_of_memory(sizeof *p2p, "peer-to-peer exchanges");
+  MG_TRY(mg_new(out, 1, "peer-to-peer exchanges"));
+  mg_p2p_t *const p2p = *out;
   const plan_t out_plan = {job->src, job->pack, job->sent, job->n_pack, job->n_sent, true};
   const plan_t in_plan = {job->dst,      job->unpack,     job->received,
                           job->n_unpack, job->n_received, false};
@@ -133,15 +117,14 @@ mg_status_t mg_p2p_create(const mg_p2p_job_t *job, mg_p2p_t **out) {
   p2p->dst = mg_vectors_in(job->dst);
   mg_status_t status = create_direction(&out_plan, &p2p->out);
   if (status == MG_OK) status = create_direction(&in_plan, &p2p->in);
-  if (status == MG_OK) status = create_local(job, &p2p->local);
+  if (status == MG_OK)
+    status = mg_cuboids_of({job->src, job->dst, nullptr, job->local, job->n_local}, &p2p->local);
   if (status == MG_OK)
     status = mg_p2p_max_blocks(job->sharers, &p2p->max_blocks, &p2p->max_blocks_concurrent);
-  if (status != MG_OK) {
-    mg_p2p_free(p2p);
-    return status;
-  }
-  *out = p2p;
-  return MG_OK;
+  if (status == MG_OK) return MG_OK;
+  mg_p2p_free(p2p);
+  *out = nullptr;
+  return status;
 }
 
 void mg_p2p_free(mg_p2p_t *p2p) {
@@ -149,5 +132,5 @@ void mg_p2p_free(mg_p2p_t *p2p) {
   mg_cuda_release(p2p->out.tiles, 0, MG_SPACE_LEVEL);
   mg_cuda_release(p2p->in.tiles, 0, MG_SPACE_LEVEL);
   mg_cuboids_free(&p2p->local);
-  delete p2p;
+  free(p2p);
 }

@@ -240,15 +240,15 @@ inline mg_status_t set_source(const source_t &source, int rows, int margin, job_
  * than it writes; filling its pipeline takes about as long as DEPTH planes. Blocks that stay
  * together read less from memory, so short pieces pay on GPUs that are short of bandwidth
  * (docs/performance.md, "GPU: fused sweeps"). */
-template <typename S> mg_block_costs_t costs() {
+template <typename S> mg_columns_t costs() {
   const double in_i = S::INTERPOLATED             ? 1.65
                       : S::USE == RESIDUAL_UNUSED ? 1.1
                                                   : 1.2,
                in_j = S::INTERPOLATED ? 1.35 : in_i;
-  mg_block_costs_t costs = {};
-  costs.plane[0][0] = 1.0;
-  costs.plane[0][1] = in_j;
-  costs.plane[1][0] = costs.plane[1][1] = in_i;
+  mg_columns_t costs = mg_no_costs();
+  costs.cost[0][0] = 1.0;
+  costs.cost[0][1] = in_j;
+  costs.cost[1][0] = costs.cost[1][1] = in_i;
   costs.last_j = 1.0;
   costs.overhead = 3 * S::DEPTH;
   costs.step = S::USE == RESIDUAL_RESTRICTED || S::USE == RESIDUAL_TO_PARENTS ? 2 : 1;

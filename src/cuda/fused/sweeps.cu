@@ -78,7 +78,7 @@ bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
   for (int q = 0; q < v->n_patches && pays; q++) {
     const mg_patch_t &p = v->patch[q];
     pays = mg_overlap_pays(
-        mg_columns_of(v, p, tiling_of(p, MAX_ROWS, n, RESIDUAL_UNUSED), mg_block_costs_t(), true));
+        mg_columns_of(v, p, tiling_of(p, MAX_ROWS, n, RESIDUAL_UNUSED), mg_no_costs(), true));
   }
   return pays;
 }

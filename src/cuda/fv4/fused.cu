@@ -46,7 +46,6 @@
  * A half-warp has eight cells of one color in each of two adjacent rows, in float a warp has 16.
  * They use all banks. Results are bit-identical to those of single half sweeps: same formulas, same
  * order. */
-#include "cuda/fv4/fused_pairs.h"
 #include "cuda/fv4/fused_stencil.h"
 
 using namespace mg_fv4_fused;
@@ -231,13 +230,13 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 /* Costs of blocks, from their times on an H100. Warps whose rows are outside the level have little
  * to do. Above a wall in k, four planes are computed twice. */
-mg_block_costs_t costs_for(const mg_patch_t &p, const mg_tiling_t &tiling) {
+mg_columns_t costs_for(const mg_patch_t &p, const mg_tiling_t &tiling) {
   const double outside = (double)(tiling.n[1] * OUT_J - p.n[1]) / OUT_J;
-  mg_block_costs_t costs = {};
-  costs.plane[0][0] = 1.0;
-  costs.plane[0][1] = 1.09;
-  costs.plane[1][0] = 1.11;
-  costs.plane[1][1] = 1.2;
+  mg_columns_t costs = mg_no_costs();
+  costs.cost[0][0] = 1.0;
+  costs.cost[0][1] = 1.09;
+  costs.cost[1][0] = 1.11;
+  costs.cost[1][1] = 1.2;
   costs.last_j = 1.0 - 0.42 * outside;
   costs.overhead = 5;
   costs.first = p.wall[2][0] ? 5 : 0;
@@ -283,7 +282,7 @@ bool mg_cuda_fv4_fused_overlaps(const mg_view_t *v, bool host) {
   bool pays = host;
   for (int q = 0; q < v->n_patches && pays; q++) {
     const mg_patch_t &p = v->patch[q];
-    pays = mg_overlap_pays(mg_columns_of(v, p, tiling_of(p), mg_block_costs_t(), true));
+    pays = mg_overlap_pays(mg_columns_of(v, p, tiling_of(p), mg_no_costs(), true));
   }
   return pays;
 }

@@ -5,8 +5,6 @@
 #include "cuda/reduction.h"
 #include "formulas/precision.h"
 
-static const dim3 block_shape(32, 8, 1);
-
 /* Of the cells and the first layer of ghosts. */
 static __global__ void __launch_bounds__(256)
     lower_kernel(mg_patch_t p, mg_vector_t src, mg_patch_t low, mg_vector_t dst, double scale) {
@@ -20,9 +18,8 @@ static mg_status_t lower(const mg_view_t *v, mg_vector_t src, const mg_view_t *l
                          double scale) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
-    const dim3 grid = mg_cuda_grid(p.n[0] + 2, p.n[1] + 2, p.n[2] + 2, block_shape);
-    lower_kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(p, src, low->patch[q], dst, scale);
-    MG_CUDA_LAUNCHED("lower");
+    const int n[3] = {p.n[0] + 2, p.n[1] + 2, p.n[2] + 2};
+    MG_TRY(mg_cuda_launch("lower", n, lower_kernel, p, src, low->patch[q], dst, scale));
   }
   return MG_OK;
 }
@@ -37,12 +34,9 @@ static __global__ void __launch_bounds__(256)
 
 static mg_status_t raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low, mg_vector_t src,
                          double scale, bool add) {
-  for (int q = 0; q < v->n_patches; q++) {
-    const mg_patch_t &p = v->patch[q];
-    const dim3 grid = mg_cuda_grid(p.n[0], p.n[1], p.n[2], block_shape);
-    raise_kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(p, dst, low->patch[q], src, scale, add);
-    MG_CUDA_LAUNCHED("raise");
-  }
+  for (int q = 0; q < v->n_patches; q++)
+    MG_TRY(mg_cuda_launch("raise", v->patch[q].n, raise_kernel, v->patch[q], dst, low->patch[q],
+                          src, scale, add));
   return MG_OK;
 }
 
@@ -88,14 +82,10 @@ static mg_status_t residual(const mg_view_t *v, mg_vector_t x, mg_vector_t f, co
   const auto kernel = t->points == 7 ? residual_kernel<true> : residual_kernel<false>;
   if (t->edges) MG_TRY(mg_cuda_fill_wall_ghosts(v, x, mg_operator_order(v)));
   if (norm) MG_TRY(mg_cuda_max_begin());
-  for (int q = 0; q < v->n_patches; q++) {
-    const mg_patch_t &p = v->patch[q];
-    const dim3 grid = mg_cuda_grid(p.n[0], p.n[1], p.n[2], block_shape);
-    kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(mg_cuda_patch(v, q), t->points, x, f,
-                                                     low->patch[q], dst, scale,
-                                                     norm ? mg_cuda.reduction : nullptr);
-    MG_CUDA_LAUNCHED("residual in mixed precision");
-  }
+  for (int q = 0; q < v->n_patches; q++)
+    MG_TRY(mg_cuda_launch("residual in mixed precision", v->patch[q].n, kernel, mg_cuda_patch(v, q),
+                          t->points, x, f, low->patch[q], dst, scale,
+                          norm ? mg_cuda.reduction : nullptr));
   return norm ? mg_cuda_max_end(norm) : MG_OK;
 }
 

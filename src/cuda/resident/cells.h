@@ -18,7 +18,6 @@
 #include "cuda/cells/stencil_load.h"
 #include "cuda/resident/job.h"
 #include "cuda/resident/mailboxes.h"
-#include "cuda/resident/shared.h"
 #include "cuda/runtime/dependent_launch.h"
 
 namespace mg_resident {

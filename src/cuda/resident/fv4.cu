@@ -218,39 +218,16 @@ __global__ void __launch_bounds__(WIDE_THREADS, 1)
   smooth_tile(thread, job);
 }
 
-typedef void kernel_t(job_t);
-
-/* Whether threads have several cells. Only colored steps are planned to be resident then. */
-bool is_wide(const mg_view_t *v) {
-  return mg_fv4_tiles_are_wide(v->n);
-}
-
-kernel_t *kernel_of(const mg_view_t *v, bool colored) {
-  return is_wide(v) ? resident_fv4_wide : colored ? resident_fv4<true> : resident_fv4<false>;
-}
-
-bool choose_tiles(const mg_view_t *v, mg_fv4_tiles_t *tiles) {
-  return mg_fv4_choose_tiles(v->n, usable_sms(), tiles);
-}
-
-/* Dynamic shared memory of a block. */
-size_t shared_bytes(const mg_view_t *v) {
-  return is_wide(v) ? sizeof(wide_shared_t) : 0;
-}
-
 mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
   job_t job = {};
   (smooth_t &)job = smooth_of(v, sweep, use);
-  const bool colored = sweep->step->colored;
-  if (use->source || (is_wide(v) && !colored) || !choose_tiles(v, &job.tiles))
+  /* Threads have several cells. Only colored steps are planned to be resident then. */
+  const bool wide = mg_fv4_tiles_are_wide(v->n), colored = sweep->step->colored;
+  const auto kernel = wide ? resident_fv4_wide : colored ? resident_fv4<true> : resident_fv4<false>;
+  if (use->source || (wide && !colored) || !mg_fv4_choose_tiles(v->n, usable_sms(), &job.tiles))
     return mg_error(MG_ERR_INTERNAL, "no such resident smooth");
-  if (is_wide(v))
-    MG_TRY(mg_cuda_allow_shared((const void *)kernel_of(v, colored), shared_bytes(v)));
-  mg_cuda_launch_dependent_shared(kernel_of(v, colored),
-                                  dim3((unsigned)mg_fv4_tile_blocks(&job.tiles)),
-                                  dim3((unsigned)job.tiles.threads), shared_bytes(v), job);
-  MG_CUDA_LAUNCHED("smooth_resident fv4");
-  return MG_OK;
+  return launch(kernel, mg_fv4_tile_blocks(&job.tiles), job.tiles.threads,
+                wide ? sizeof(wide_shared_t) : 0, job);
 }
 } // namespace
 

@@ -6,6 +6,7 @@
 
 #include "cuda/cuda.h"
 #include "cuda/resident/mailboxes.h"
+#include "cuda/runtime/dependent_launch.h"
 
 namespace mg_resident {
 /** What becomes of the residual of the result. */
@@ -53,6 +54,15 @@ inline smooth_t smooth_of(const mg_view_t *v, const mg_sweep_t *sweep,
 /** SMs for the blocks of a launch, all of which run at the same time. */
 inline int usable_sms(void) {
   return mg_cuda.shared ? 0 : mg_cuda.sms;
+}
+
+/** Launch a smooth with all its blocks. */
+template <typename J>
+mg_status_t launch(void (*kernel)(J), int blocks, int threads, size_t shared_bytes, const J &job) {
+  if (shared_bytes > 0) MG_TRY(mg_cuda_allow_shared((const void *)kernel, shared_bytes));
+  mg_cuda_launch_dependent_shared(kernel, (unsigned)blocks, (unsigned)threads, shared_bytes, job);
+  MG_CUDA_LAUNCHED("smooth_resident");
+  return MG_OK;
 }
 
 /** Number of the first message of this launch. */

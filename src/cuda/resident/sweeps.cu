@@ -4,7 +4,7 @@
  * All blocks run at the same time, one per SM. Each owns a tile of the level
  * (resident_tiles.h), loads its coefficients, f and x once, and performs all steps.
  * Coefficients, f and the thread's values are in registers (resident/cells.h), the values of the
- * tile in shared memory; betas of wide tiles too (resident/shared.h). After each step a block sends
+ * tile in shared memory; betas of wide tiles too (resident/job.h). After each step a block sends
  * its new values next to other tiles to their mailboxes in L2 and waits for theirs
  * (resident/mailboxes.h). A block barrier orders the steps within the tile. The launch also
  * interpolates its first iterate and restricts the residual of its last one, or reduces it to a
@@ -102,19 +102,6 @@ template <bool VARIES> kernel_t *kernel_of(bool colored, int rows) {
   return colored ? resident_smooth<true, VARIES, 2> : resident_smooth<false, VARIES, 2>;
 }
 
-kernel_t *kernel_of(const mg_view_t *v, bool colored, int rows) {
-  return v->alpha_varies ? kernel_of<true>(colored, rows) : kernel_of<false>(colored, rows);
-}
-
-bool choose_tiles(const mg_view_t *v, mg_resident_tiles_t *tiles) {
-  return mg_resident_choose_tiles(v->n, usable_sms(), tiles);
-}
-
-/* Dynamic shared memory of a block. */
-size_t shared_bytes(const mg_resident_tiles_t *tiles) {
-  return mg_resident_tiles_are_wide(tiles) ? sizeof(shared_t<true, MG_RESIDENT_WIDE_ROWS>) : 0;
-}
-
 job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
   job_t job = {};
   (smooth_t &)job = smooth_of(v, sweep, use);
@@ -142,15 +129,13 @@ void mg_cuda_resident_close(void) {
 mg_status_t mg_cuda_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
                                     const mg_resident_use_t *use) {
   job_t job = job_of(v, sweep, use);
-  if (!choose_tiles(v, &job.tiles) ||
-      (mg_resident_tiles_are_wide(&job.tiles) && !sweep->step->colored))
+  const bool colored = sweep->step->colored;
+  if (!mg_resident_choose_tiles(v->n, usable_sms(), &job.tiles) ||
+      (mg_resident_tiles_are_wide(&job.tiles) && !colored))
     return mg_error(MG_ERR_INTERNAL, "no tiles for a resident smooth");
-  kernel_t *const kernel = kernel_of(v, sweep->step->colored, job.tiles.rows_per_thread);
-  if (mg_resident_tiles_are_wide(&job.tiles))
-    MG_TRY(mg_cuda_allow_shared((const void *)kernel, shared_bytes(&job.tiles)));
-  mg_cuda_launch_dependent_shared(kernel, dim3((unsigned)mg_resident_blocks(&job.tiles)),
-                                  dim3((unsigned)mg_resident_threads(&job.tiles)),
-                                  shared_bytes(&job.tiles), job);
-  MG_CUDA_LAUNCHED("smooth_resident");
-  return MG_OK;
+  const size_t bytes =
+      mg_resident_tiles_are_wide(&job.tiles) ? sizeof(shared_t<true, MG_RESIDENT_WIDE_ROWS>) : 0;
+  const int rows = job.tiles.rows_per_thread;
+  return launch(v->alpha_varies ? kernel_of<true>(colored, rows) : kernel_of<false>(colored, rows),
+                mg_resident_blocks(&job.tiles), mg_resident_threads(&job.tiles), bytes, job);
 }

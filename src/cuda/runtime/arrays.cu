@@ -66,23 +66,19 @@ static __global__ void __launch_bounds__(256)
   }
 }
 
-static mg_status_t fetch(const void *from) {
-  MG_CUDA_TRY(cudaMemcpyAsync(mg_cuda.reduction_host, from, sizeof(double), cudaMemcpyDeviceToHost,
-                              mg_cuda.stream));
-  return mg_cuda_finish();
-}
-
 static mg_status_t find_outside(const int32_t n[3], const mg_strided_t *array,
                                 const mg_range_t *range, int64_t *place, double *value) {
   MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.reduction, 0xff, sizeof *mg_cuda.reduction, mg_cuda.stream));
   find_outside_kernel<<<grid_of(n), block_shape, 0, mg_cuda.stream>>>(n[0], n[1], argument(array),
                                                                       *range, mg_cuda.reduction);
   MG_CUDA_LAUNCHED("array_find_outside");
-  MG_TRY(fetch(mg_cuda.reduction));
+  MG_TRY(mg_cuda_fetch(mg_cuda.reduction, sizeof *value));
   *place = (int64_t)*mg_cuda.reduction_host; /* all bits: none */
   if (*place < 0) return MG_OK;
   const int64_t i = *place % n[0], row = *place / n[0], j = row % n[1], k = row / n[1];
-  MG_TRY(fetch(array->x + i * array->stride[0] + j * array->stride[1] + k * array->stride[2]));
+  MG_TRY(
+      mg_cuda_fetch(array->x + i * array->stride[0] + j * array->stride[1] + k * array->stride[2],
+                    sizeof *value));
   memcpy(value, mg_cuda.reduction_host, sizeof *value);
   return MG_OK;
 }
@@ -101,10 +97,9 @@ static mg_status_t average(const mg_view_t *v, int d, mg_vector_t src, const dou
     MG_TRY(mg_cuda_to_device(position, ((size_t)v->n[d] + 1) * sizeof *position, &device));
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
-    const dim3 grid = mg_cuda_grid(p.n[0] + 1, p.n[1] + 1, p.n[2] + 1, block_shape);
-    average_kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(p, v->n[d], d, src,
-                                                             (const double *)device);
-    MG_CUDA_LAUNCHED("array_average");
+    const int n[3] = {p.n[0] + 1, p.n[1] + 1, p.n[2] + 1};
+    MG_TRY(mg_cuda_launch("array_average", n, average_kernel, p, v->n[d], d, src,
+                          (const double *)device));
   }
   const mg_status_t status = mg_cuda_finish();
   if (device) MG_CUDA_TRY(cudaFree(device));

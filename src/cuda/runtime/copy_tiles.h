@@ -58,9 +58,9 @@ int64_t mg_tile_cells(int64_t cells);
 mg_status_t mg_cuboids_cut(const mg_copy_tile_t *copies, int n, int64_t max_cells,
                            mg_tile_t **tiles, int *n_tiles);
 
-/** Create the list and its tiles on the device. Memory of a freed list may be reused.
+/** Create the list of a job and its tiles on the device. Memory of a freed list may be reused.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-mg_status_t mg_cuboids_create(const mg_copy_tile_t *copies, int n, mg_copy_tiles_t *out);
+mg_status_t mg_cuboids_of(const mg_copy_job_t &job, mg_copy_tiles_t *out);
 /** Free a list. Work on it that is already enqueued still completes. */
 void mg_cuboids_free(mg_copy_tiles_t *cuboids);
 /** Release the memory kept from freed lists. */

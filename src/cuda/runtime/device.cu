@@ -333,9 +333,9 @@ mg_status_t mg_cuda_download(void *to, const void *from, size_t bytes) {
 
 mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to) {
   MG_CUDA_TRY(cudaMalloc(to, bytes));
-  mg_status_t status = mg_cuda_upload(*to, from, bytes);
   /* The caller may free `from`: a device that reads pageable memory directly may not have read it
    * yet. */
+  mg_status_t status = mg_cuda_upload(*to, from, bytes);
   if (status == MG_OK) status = mg_cuda_finish();
   if (status == MG_OK) return MG_OK;
   (void)cudaFree(*to);
@@ -352,14 +352,6 @@ mg_status_t mg_cuda_allow_shared(const void *kernel, size_t bytes) {
 mg_status_t mg_cuda_blocks_per_sm(const void *kernel, int threads, size_t shared_bytes, int *n) {
   MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(n, kernel, threads, shared_bytes));
   return MG_OK;
-}
-
-static cudaError_t query_stream() {
-  return cudaStreamQuery(mg_cuda.stream);
-}
-
-static cudaError_t query_event() {
-  return cudaEventQuery(mg_cuda.event);
 }
 
 /* Poll the stream or event, and at intervals mg_cuda.watch. A kernel of another library may wait
@@ -389,7 +381,7 @@ static mg_status_t check_timeouts() {
 
 mg_status_t mg_cuda_finish(void) {
   if (mg_cuda.watch)
-    MG_TRY(wait_watched(query_stream));
+    MG_TRY(wait_watched([] { return cudaStreamQuery(mg_cuda.stream); }));
   else
     MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
   return check_timeouts();
@@ -402,7 +394,7 @@ mg_status_t mg_cuda_event_record(void) {
 
 mg_status_t mg_cuda_event_wait(void) {
   if (mg_cuda.watch)
-    MG_TRY(wait_watched(query_event));
+    MG_TRY(wait_watched([] { return cudaEventQuery(mg_cuda.event); }));
   else
     MG_CUDA_TRY(cudaEventSynchronize(mg_cuda.event));
   return check_timeouts();

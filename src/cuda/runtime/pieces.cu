@@ -10,25 +10,18 @@ struct entry_t {
 };
 std::vector<entry_t> lists;
 
-mg_status_t copy(const mg_piece_t *pieces, size_t bytes, cudaStream_t stream, void *to) {
-  MG_CUDA_TRY(cudaMemcpyAsync(to, pieces, bytes, cudaMemcpyHostToDevice, stream));
-  MG_CUDA_TRY(cudaStreamSynchronize(stream));
-  return MG_OK;
-}
-
-mg_status_t upload(const mg_piece_t *pieces, size_t bytes, void *to) {
-  cudaStream_t stream;
-  MG_CUDA_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  const mg_status_t status = copy(pieces, bytes, stream, to);
-  MG_CUDA_TRY(cudaStreamDestroy(stream));
-  return status;
-}
-
 mg_status_t to_device(const mg_piece_t *pieces, size_t bytes, void **to) {
+  cudaStream_t stream;
   MG_CUDA_TRY(cudaMalloc(to, bytes));
-  const mg_status_t status = upload(pieces, bytes, *to);
-  if (status != MG_OK) (void)cudaFree(*to);
-  return status;
+  cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  if (error == cudaSuccess) {
+    error = cudaMemcpyAsync(*to, pieces, bytes, cudaMemcpyHostToDevice, stream);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+    (void)cudaStreamDestroy(stream);
+  }
+  if (error == cudaSuccess) return MG_OK;
+  (void)cudaFree(*to);
+  return mg_cuda_failed(error, "copy of pieces", __FILE__, __LINE__);
 }
 
 /* Add a list. In relaxed mode, memory may be allocated and filled by another stream while a graph

@@ -15,18 +15,6 @@ struct mg_pieces_t {
   int n, early;
 };
 
-/** What the blocks of a kernel cost. */
-struct mg_block_costs_t {
-  double plane[2][2]; /**< a plane of a tile: [at a wall in i][in j]; 1 without walls */
-  double last_j;      /**< factor of it for the last tiles along j */
-  int overhead;       /**< a block beside its planes, in planes; no block has fewer */
-  int first;          /**< additional planes for a block that starts at plane 0 */
-  int step;           /**< blocks start at multiples of `step` planes */
-  int slots;          /**< blocks that run at the same time */
-  int most;           /**< planes of a block at most: see mg_columns_t */
-  double share;       /**< see mg_columns_t */
-};
-
 /** The list of a region of these columns, which are all early for MG_REGION_ALL (mg_columns_of).
  *  Lists are kept, so that a further call is cheap. It may be called while a graph is captured.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
@@ -49,15 +37,23 @@ inline int mg_planes_of_exchange(const mg_view_t *v, const mg_patch_t &p) {
   return (int)(us / MG_PIECE_PLANE_US);
 }
 
+/** Columns without costs, every byte 0. */
+inline mg_columns_t mg_no_costs(void) {
+  mg_columns_t c;
+  memset(&c, 0, sizeof c);
+  return c;
+}
+
 /** The columns of a patch, to be cut into pieces that keep all SMs busy until the end
  *  (plan/pieces.h).
  *  @param[in] tiling    along i and j; along k, only `halo` is read
+ *  @param[in] costs     of blocks; 0 elsewhere (mg_no_costs)
  *  @param[in] overlaps  some depend on messages; otherwise none */
 inline mg_columns_t mg_columns_of(const mg_view_t *v, const mg_patch_t &p,
-                                  const mg_tiling_t &tiling, const mg_block_costs_t &costs,
+                                  const mg_tiling_t &tiling, const mg_columns_t &costs,
                                   bool overlaps) {
   mg_columns_t c;
-  memset(&c, 0, sizeof c); /* compared as bytes */
+  memcpy(&c, &costs, sizeof c); /* compared as bytes */
   for (int d = 0; d < 2; d++) {
     c.n[d] = tiling.n[d];
     c.inner[d][1] = tiling.n[d];
@@ -65,15 +61,7 @@ inline mg_columns_t mg_columns_of(const mg_view_t *v, const mg_patch_t &p,
     for (int side = 0; side < 2; side++)
       c.wall[d][side] = p.wall[d][side] != MG_WALL_NONE;
   }
-  memcpy(c.cost, costs.plane, sizeof c.cost);
-  c.last_j = costs.last_j;
   c.planes = p.n[2];
-  c.overhead = costs.overhead;
-  c.first = costs.first;
-  c.step = costs.step;
-  c.slots = costs.slots;
-  c.most = costs.most;
-  c.share = costs.share;
   const int depth = v->grown[2] + tiling.halo[2];
   c.inner[2][0] = overlaps && !p.wall[2][0] ? std::min(depth, p.n[2]) : 0;
   c.inner[2][1] = p.n[2] - (overlaps && !p.wall[2][1] ? std::min(depth, p.n[2]) : 0);

@@ -3,7 +3,6 @@
 #include "cuda/runtime/copy_tiles.h"
 #include "cuda/runtime/dependent_launch.h"
 #include <cstdlib>
-#include <new>
 
 struct mg_copies {
   mg_copy_tiles_t cuboids;
@@ -114,7 +113,7 @@ static mg_status_t upload(const mg_copy_tile_t *copies, int n, const mg_tile_t *
   return mg_cuda_finish(); /* the caller frees both */
 }
 
-mg_status_t mg_cuboids_create(const mg_copy_tile_t *copies, int n, mg_copy_tiles_t *out) {
+static mg_status_t create(const mg_copy_tile_t *copies, int n, mg_copy_tiles_t *out) {
   static_assert(sizeof(mg_copy_tile_t) % alignof(mg_tile_t) == 0,
                 "tiles are stored behind the copies");
   mg_tile_t *tile;
@@ -134,39 +133,38 @@ void mg_cuboids_free(mg_copy_tiles_t *cuboids) {
   *cuboids = mg_copy_tiles_t();
 }
 
-mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) {
-  *out = nullptr;
-  mg_copies_t *c = new (std::nothrow) mg_copies_t();
-  if (!c) return mg_out_of_memory(sizeof *c, "copy lists");
+mg_status_t mg_cuboids_of(const mg_copy_job_t &job, mg_copy_tiles_t *out) {
   mg_copy_tile_t *copies;
-  mg_status_t status = mg_new(&copies, job->n, "copy lists");
-  if (status != MG_OK) {
-    delete c;
-    return status;
-  }
-  for (int l = 0; l < job->n; l++) {
-    const mg_copy_t *copy = &job->item[l];
-    mg_real_t *dense = job->buffer ? job->buffer + copy->buffer : nullptr;
-    copies[l].from = mg_cuboid_address(job->src, copy->src_patch, copy->src_lo, copy->n, dense);
-    copies[l].to = mg_cuboid_address(job->dst, copy->dst_patch, copy->dst_lo, copy->n, dense);
+  MG_TRY(mg_new(&copies, job.n, "copy lists"));
+  for (int l = 0; l < job.n; l++) {
+    const mg_copy_t *copy = &job.item[l];
+    mg_real_t *dense = job.buffer ? job.buffer + copy->buffer : nullptr;
+    copies[l].from = mg_cuboid_address(job.src, copy->src_patch, copy->src_lo, copy->n, dense);
+    copies[l].to = mg_cuboid_address(job.dst, copy->dst_patch, copy->dst_lo, copy->n, dense);
     memcpy(copies[l].n, copy->n, sizeof copy->n);
-    if (copy->src_patch >= 0) c->src = mg_vectors_in(job->src);
-    if (copy->dst_patch >= 0) c->dst = mg_vectors_in(job->dst);
   }
-  status = mg_cuboids_create(copies, job->n, &c->cuboids);
+  const mg_status_t status = create(copies, job.n, out);
   free(copies);
-  if (status != MG_OK) {
-    delete c;
-    return status;
+  return status;
+}
+
+mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) {
+  MG_TRY(mg_new(out, 1, "copy lists"));
+  for (int l = 0; l < job->n; l++) {
+    if (job->item[l].src_patch >= 0) (*out)->src = mg_vectors_in(job->src);
+    if (job->item[l].dst_patch >= 0) (*out)->dst = mg_vectors_in(job->dst);
   }
-  *out = c;
-  return MG_OK;
+  const mg_status_t status = mg_cuboids_of(*job, &(*out)->cuboids);
+  if (status == MG_OK) return MG_OK;
+  free(*out);
+  *out = nullptr;
+  return status;
 }
 
 void mg_cuda_release_copies(mg_copies_t *copies) {
   if (!copies) return;
   mg_cuboids_free(&copies->cuboids);
-  delete copies;
+  free(copies);
 }
 
 static __global__ void __launch_bounds__(MG_TILE_THREADS)

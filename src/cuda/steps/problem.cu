@@ -5,7 +5,7 @@
 extern "C" {
 #include "formulas/coefficients.h"
 }
-#include <new>
+#include <cstdlib>
 
 static const dim3 block_shape(32, 8, 1);
 
@@ -73,11 +73,10 @@ mg_status_t mg_cuda_set_wall(const mg_view_t *v, int d, int side, const mg_side_
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     if (p.wall[d][side] == MG_WALL_NONE) continue;
-    const dim3 grid =
-        mg_cuda_grid(d == 0 ? 1 : p.n[0], d == 1 ? 1 : p.n[1], d == 2 ? 1 : p.n[2], block_shape);
-    set_wall<<<grid, block_shape, 0, mg_cuda.stream>>>(
-        p, v->alpha_varies, d, side, *condition, mg_operator_orders(v).along[d], width, values);
-    MG_CUDA_LAUNCHED("set_wall");
+    int n[3] = {p.n[0], p.n[1], p.n[2]};
+    n[d] = 1;
+    MG_TRY(mg_cuda_launch("set_wall", n, set_wall, p, v->alpha_varies, d, side, *condition,
+                          mg_operator_orders(v).along[d], width, values));
   }
   return MG_OK;
 }
@@ -140,14 +139,11 @@ mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
   for (int q = 0; q < v->n_patches && status == MG_OK; q++) {
     const mg_patch_t &p = v->patch[q];
     const tables_t t = tables_at(device, tables, v->n, p);
-    const dim3 grid = mg_cuda_grid(p.n[0] + 1, p.n[1] + 1, p.n[2] + 1, block_shape);
+    const int n[3] = {p.n[0] + 1, p.n[1] + 1, p.n[2] + 1};
     const mg_operator_traits_t *traits = mg_traits_of(v->op);
-    if (traits->point_data)
-      set_points<<<grid, block_shape, 0, mg_cuda.stream>>>(
-          p, traits->constant, mg_inverse_lengths2(v), t, v->a, v->periodic);
-    else
-      set_fv<<<grid, block_shape, 0, mg_cuda.stream>>>(p, h * h, t);
-    status = mg_cuda_launched("set_problem", __FILE__, __LINE__);
+    status = traits->point_data ? mg_cuda_launch("set_problem", n, set_points, p, traits->constant,
+                                                 mg_inverse_lengths2(v), t, v->a, v->periodic)
+                                : mg_cuda_launch("set_problem", n, set_fv, p, h * h, t);
   }
   return free_tables(status, device);
 }
@@ -166,36 +162,29 @@ struct mg_factors {
 
 mg_status_t mg_cuda_prepare_factors(const mg_view_t *v, const double *const factor[3],
                                     mg_factors_t **out) {
+  MG_TRY(mg_new(out, 1, "factors"));
+  mg_status_t status = copy_tables(factor, 3, v->n, 7u, &(*out)->device);
+  if (status == MG_OK) status = mg_cuda_finish(); /* the caller frees the host's tables */
+  if (status == MG_OK) return MG_OK;
+  mg_cuda_release_factors(*out);
   *out = nullptr;
-  mg_factors_t *f = new (std::nothrow) mg_factors_t();
-  if (!f) return mg_out_of_memory(sizeof *f, "factors");
-  mg_status_t status = copy_tables(factor, 3, v->n, 7u, &f->device);
-  if (status != MG_OK) {
-    delete f;
-    return status;
-  }
-  status = mg_cuda_finish(); /* the caller frees the host's tables */
-  if (status == MG_OK)
-    *out = f;
-  else
-    mg_cuda_release_factors(f);
   return status;
 }
 
 void mg_cuda_release_factors(mg_factors_t *factors) {
   if (!factors) return;
   mg_cuda_release(factors->device, 0, MG_SPACE_LEVEL); /* waits for the device */
-  delete factors;
+  free(factors);
 }
 
 mg_status_t mg_cuda_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *f) {
   const size_t row = table_row(v->n);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
-    const dim3 grid = mg_cuda_grid(p.n[0] + 1, p.n[1] + 1, p.n[2] + 1, block_shape);
-    multiply_axes<<<grid, block_shape, 0, mg_cuda.stream>>>(
-        p, vec, f->device + p.lo[0], f->device + row + p.lo[1], f->device + 2 * row + p.lo[2]);
-    MG_CUDA_LAUNCHED("multiply_axes");
+    const int n[3] = {p.n[0] + 1, p.n[1] + 1, p.n[2] + 1};
+    MG_TRY(mg_cuda_launch(
+        "multiply_axes", n, multiply_axes, p, vec, (const double *)f->device + p.lo[0],
+        (const double *)f->device + row + p.lo[1], (const double *)f->device + 2 * row + p.lo[2]));
   }
   return MG_OK;
 }

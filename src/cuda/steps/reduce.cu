@@ -7,33 +7,28 @@
 #include "cuda/steps/reduce.h"
 
 #ifndef MG_FLOAT /* the same for both types */
-/* Clear the reduction on the device, and fetch it. */
-static mg_status_t begin(size_t bytes) {
-  return mg_cuda_clear(mg_cuda.reduction, bytes);
-}
-
-static mg_status_t end(size_t bytes) {
-  MG_TRY(mg_cuda_download(mg_cuda.reduction_host, mg_cuda.reduction, bytes));
+mg_status_t mg_cuda_fetch(const void *from, size_t bytes) {
+  MG_TRY(mg_cuda_download(mg_cuda.reduction_host, from, bytes));
   return mg_cuda_finish();
 }
 
 mg_status_t mg_cuda_max_begin(void) {
-  return begin(sizeof(double));
+  return mg_cuda_clear(mg_cuda.reduction, sizeof(double));
 }
 
 mg_status_t mg_cuda_max_end(double *value) {
-  MG_TRY(end(sizeof(double)));
+  MG_TRY(mg_cuda_fetch(mg_cuda.reduction, sizeof *value));
   memcpy(value, mg_cuda.reduction_host, sizeof *value);
   if (!std::isfinite(*value)) *value = NAN;
   return MG_OK;
 }
 
 mg_status_t mg_cuda_sum_begin(void) {
-  return begin(sizeof(mg_sum_t));
+  return mg_cuda_clear(mg_cuda.reduction, sizeof(mg_sum_t));
 }
 
 mg_status_t mg_cuda_sum_end(mg_sum_t *sum) {
-  MG_TRY(end(sizeof(mg_sum_t)));
+  MG_TRY(mg_cuda_fetch(mg_cuda.reduction, sizeof *sum));
   /* Each digit is a signed number in two's complement. */
   for (int d = 0; d < MG_SUM_LIMBS; d++)
     sum->digit[d] += (int64_t)mg_cuda.reduction_host[d];
@@ -74,31 +69,25 @@ mg_status_t mg_cuda_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, d
   return mg_cuda_max_end(norm);
 }
 
-static void launch_dot_of_bricks(const mg_patch_t &p, mg_vector_t x, mg_vector_t y) {
-  const int64_t lanes = (int64_t)p.n[0] * p.n[1] * p.n[2] / (8 * 8);
-  const int threads = mg_dot_threads(lanes, mg_cuda.sms);
-  mg_dot_kernel<MG_DOT_PLANES>
-      <<<(unsigned)((lanes + threads - 1) / threads), threads, 0, mg_cuda.stream>>>(
-          p, x, y, mg_cuda.reduction);
-}
-
-static void launch_dot_of_cells(const mg_patch_t &p, mg_vector_t x, mg_vector_t y) {
-  constexpr int R = MG_SUM_ROWS;
-  mg_sum_cells_kernel<R><<<mg_sum_cells_grid(p, R, mg_cuda.sms), dim3(32, 8), 0, mg_cuda.stream>>>(
-      p, x, y, mg_cuda.reduction);
-}
-
 /* Sum into mg_cuda.reduction. */
 static mg_status_t launch_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y) {
+  constexpr int R = MG_SUM_ROWS;
   const int u = mg_brick_width(v);
   MG_TRY(mg_cuda_sum_begin());
   for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t &p = v->patch[q];
+    const int64_t lanes = (int64_t)p.n[0] * p.n[1] * p.n[2] / (8 * 8);
+    const int threads = mg_dot_threads(lanes, mg_cuda.sms);
     if (u == 1)
-      launch_dot_of_cells(v->patch[q], x, y);
+      mg_sum_cells_kernel<R>
+          <<<mg_sum_cells_grid(p, R, mg_cuda.sms), dim3(32, 8), 0, mg_cuda.stream>>>(
+              p, x, y, mg_cuda.reduction);
     else if (u == 8)
-      launch_dot_of_bricks(v->patch[q], x, y);
+      mg_dot_kernel<MG_DOT_PLANES>
+          <<<(unsigned)((lanes + threads - 1) / threads), threads, 0, mg_cuda.stream>>>(
+              p, x, y, mg_cuda.reduction);
     else
-      MG_TRY(mg_cuda_add_bricks(v->patch[q], x, y, u));
+      MG_TRY(mg_cuda_add_bricks(p, x, y, u));
     MG_CUDA_LAUNCHED("dot");
   }
   return MG_OK;

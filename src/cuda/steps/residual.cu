@@ -62,21 +62,18 @@ static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
       l.p.vec[dst][at + q * ks] = residual_at<planes == 1>(&l, x, f, i, j, k + q);
 }
 
-template <int planes>
-static void launch_residual(const mg_cuda_patch_t &l, mg_vector_t dst, mg_vector_t x,
-                            mg_vector_t f) {
-  const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
-  mg_cuda_launch_dependent(residual<planes>, grid, block_shape, l, dst, x, f);
+/** Blocks for a patch, with `planes` cells per thread along k. */
+static dim3 grid_of(const mg_patch_t &p, int planes) {
+  return mg_cuda_grid(p.n[0], p.n[1], (p.n[2] + planes - 1) / planes, block_shape);
 }
 
 mg_status_t mg_cuda_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
   if (mg_traits_of(v->op)->points == 25) return mg_cuda_fv4_residual(v, dst, x, f);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
-    if (mg_is_large(l))
-      launch_residual<PLANES>(l, dst, x, f);
-    else
-      launch_residual<1>(l, dst, x, f);
+    const bool large = mg_is_large(l);
+    mg_cuda_launch_dependent(large ? residual<PLANES> : residual<1>,
+                             grid_of(l.p, large ? PLANES : 1), block_shape, l, dst, x, f);
     MG_CUDA_LAUNCHED("residual");
   }
   return MG_OK;
@@ -104,21 +101,15 @@ static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
   mg_max_add(largest, known, maximum);
 }
 
-template <int planes>
-static void launch_norm(const mg_cuda_patch_t &l, mg_vector_t x, mg_vector_t f) {
-  const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
-  residual_norm<planes><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
-}
-
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm) {
   if (mg_traits_of(v->op)->points == 25) return mg_cuda_fv4_residual_norm(v, x, f, norm);
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
-    if (mg_is_large(l))
-      launch_norm<PLANES>(l, x, f);
-    else
-      launch_norm<1>(l, x, f);
+    const bool large = mg_is_large(l);
+    const auto kernel = large ? residual_norm<PLANES> : residual_norm<1>;
+    kernel<<<grid_of(l.p, large ? PLANES : 1), block_shape, 0, mg_cuda.stream>>>(l, x, f,
+                                                                                 mg_cuda.reduction);
     MG_CUDA_LAUNCHED("residual_norm");
   }
   return mg_cuda_max_end(norm);

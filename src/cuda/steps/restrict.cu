@@ -71,10 +71,9 @@ mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t
     MG_TRY(mg_cuda_to_device(factor, ((size_t)coarse->n[d] + 1) * sizeof *factor, &on_device));
   for (int q = 0; q < fine->n_patches && status == MG_OK; q++) {
     const mg_patch_t c = coarse->patch[q];
-    const dim3 grid = mg_cuda_grid(c.n[0] + 1, c.n[1] + 1, c.n[2] + 1, block_shape);
-    faces<<<grid, block_shape, 0, mg_cuda.stream>>>(*fine, fine->patch[q], d, c, dst,
-                                                    (const mg_face_factor_t *)on_device);
-    status = mg_cuda_launched("restrict_faces", __FILE__, __LINE__);
+    const int n[3] = {c.n[0] + 1, c.n[1] + 1, c.n[2] + 1};
+    status = mg_cuda_launch("restrict_faces", n, faces, *fine, fine->patch[q], d, c, dst,
+                            (const mg_face_factor_t *)on_device);
   }
   if (!factor) return status;
   if (status == MG_OK) status = mg_cuda_finish();
