@@ -59,6 +59,9 @@ typedef struct mg_copies mg_copies_t;
 /** Factors of cells in each direction, in a backend-specific form. */
 typedef struct mg_factors mg_factors_t;
 
+/** x + alpha; alpha x + beta y, or alpha x if y < 0; x y. */
+typedef enum { MG_SHIFT, MG_AXPBY, MG_MULTIPLY } mg_combination_t;
+
 /** For a backend whose entries only enqueue; zero if entries return when they have finished. */
 typedef struct {
   /** Wait until all enqueued operations have completed. Host code calls it before it accesses
@@ -258,13 +261,9 @@ typedef struct mg_backend {
 
   /** dst = value, including ghosts. */
   mg_status_t (*fill)(const mg_view_t *v, mg_vector_t dst, double value);
-  /** dst = x + value. */
-  mg_status_t (*shift)(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value);
-  /** dst = alpha x + beta y; y < 0: dst = alpha x. */
-  mg_status_t (*axpby)(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
-                       double beta, mg_vector_t y);
-  /** dst = x y, cell by cell. */
-  mg_status_t (*multiply)(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y);
+  /** Set dst to a combination of x and y, cell by cell. */
+  mg_status_t (*combine)(const mg_view_t *v, mg_combination_t c, mg_vector_t dst, double alpha,
+                         mg_vector_t x, double beta, mg_vector_t y);
 
   /** max |x - y| over the cells of this rank; y < 0: max |x|. NaN if any cell is not finite. */
   mg_status_t (*max_norm)(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm);

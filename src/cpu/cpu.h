@@ -135,10 +135,8 @@ mg_status_t mg_cpu_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out);
 void mg_cpu_release_copies(mg_copies_t *copies);
 mg_status_t mg_cpu_copy(const mg_copies_t *copies, mg_vector_t src, mg_vector_t dst);
 mg_status_t mg_cpu_fill(const mg_view_t *v, mg_vector_t dst, double value);
-mg_status_t mg_cpu_shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value);
-mg_status_t mg_cpu_axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
-                         double beta, mg_vector_t y);
-mg_status_t mg_cpu_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y);
+mg_status_t mg_cpu_combine(const mg_view_t *v, mg_combination_t c, mg_vector_t dst, double alpha,
+                           mg_vector_t x, double beta, mg_vector_t y);
 mg_status_t mg_cpu_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm);
 mg_status_t mg_cpu_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum);
 #ifndef MG_FLOAT

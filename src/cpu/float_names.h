@@ -7,7 +7,7 @@
 #define MG_CPU_FLOAT_NAMES_H
 
 #define mg_backend_cpu                 mg_backend_cpu_float
-#define mg_cpu_axpby                   mg_cpu_axpby_float
+#define mg_cpu_combine                 mg_cpu_combine_float
 #define mg_cpu_can_split               mg_cpu_can_split_float
 #define mg_cpu_copy                    mg_cpu_copy_float
 #define mg_cpu_dot                     mg_cpu_dot_float
@@ -22,7 +22,6 @@
 #define mg_cpu_join_norms              mg_cpu_join_norms_float
 #define mg_cpu_longest_row             mg_cpu_longest_row_float
 #define mg_cpu_max_norm                mg_cpu_max_norm_float
-#define mg_cpu_multiply                mg_cpu_multiply_float
 #define mg_cpu_new_ghosts              mg_cpu_new_ghosts_float
 #define mg_cpu_new_wall_ghosts         mg_cpu_new_wall_ghosts_float
 #define mg_cpu_norm_begin              mg_cpu_norm_begin_float
@@ -51,7 +50,6 @@
 #define mg_cpu_restrict_faces          mg_cpu_restrict_faces_float
 #define mg_cpu_set_diagonal            mg_cpu_set_diagonal_float
 #define mg_cpu_set_problem             mg_cpu_set_problem_float
-#define mg_cpu_shift                   mg_cpu_shift_float
 #define mg_cpu_smooth                  mg_cpu_smooth_float
 #define mg_cpu_smooth_in_strips        mg_cpu_smooth_in_strips_float
 #define mg_cpu_smooth_resident         mg_cpu_smooth_resident_float

@@ -41,21 +41,12 @@ typedef struct {
 } row_t;
 
 MG_INLINE mg_face5_t face(const mg_real_t *b, ptrdiff_t t1, ptrdiff_t t2) {
-  mg_face5_t v;
-  v.c = b[0];
-  v.t1 = mg_load_neighbors2(b, 0, t1);
-  v.t2 = mg_load_neighbors2(b, 0, t2);
-  return v;
+  return (mg_face5_t){b[0], mg_load_neighbors2(b, 0, t1), mg_load_neighbors2(b, 0, t2)};
 }
 
 /* A face normal to j or k: t1 is along i. */
 MG_INLINE mg_face5_t face_across(const mg_real_t *b, const mg_real_t *next, ptrdiff_t t2) {
-  mg_face5_t v;
-  v.c = b[0];
-  v.t1.low = next[-1];
-  v.t1.high = next[0];
-  v.t2 = mg_load_neighbors2(b, 0, t2);
-  return v;
+  return (mg_face5_t){b[0], {next[-1], next[0]}, mg_load_neighbors2(b, 0, t2)};
 }
 
 MG_INLINE mg_real_t apply(const row_t *r, ptrdiff_t m, mg_real_t a) {

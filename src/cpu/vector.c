@@ -56,22 +56,12 @@ STRIP(axpby_strip, mg_fma(alpha, x[i], y[i] * beta))
 STRIP(multiply_strip, x[i] * y[i])
 #undef STRIP
 
-mg_status_t mg_cpu_shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value) {
-  job_t job = {.dst = dst, .x = x, .y = MG_NO_VECTOR, .alpha = value};
-  mg_cpu_strips(v, shift_strip, &job);
-  return MG_OK;
-}
-
-mg_status_t mg_cpu_axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
-                         double beta, mg_vector_t y) {
+mg_status_t mg_cpu_combine(const mg_view_t *v, mg_combination_t c, mg_vector_t dst, double alpha,
+                           mg_vector_t x, double beta, mg_vector_t y) {
+  static const mg_strip_fn strip[] = {
+      [MG_SHIFT] = shift_strip, [MG_AXPBY] = axpby_strip, [MG_MULTIPLY] = multiply_strip};
   job_t job = {.dst = dst, .x = x, .y = y, .alpha = alpha, .beta = beta};
-  mg_cpu_strips(v, y < 0 ? scale_strip : axpby_strip, &job);
-  return MG_OK;
-}
-
-mg_status_t mg_cpu_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y) {
-  job_t job = {.dst = dst, .x = x, .y = y};
-  mg_cpu_strips(v, multiply_strip, &job);
+  mg_cpu_strips(v, c == MG_AXPBY && y < 0 ? scale_strip : strip[c], &job);
   return MG_OK;
 }
 

@@ -165,10 +165,8 @@ mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_v
                                       const mg_view_t *coarse, mg_vector_t dst);
 bool mg_cuda_folds_walls(const mg_view_t *coarse, mg_interpolation_t kind);
 mg_status_t mg_cuda_fill(const mg_view_t *v, mg_vector_t dst, double value);
-mg_status_t mg_cuda_shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value);
-mg_status_t mg_cuda_axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
-                          double beta, mg_vector_t y);
-mg_status_t mg_cuda_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y);
+mg_status_t mg_cuda_combine(const mg_view_t *v, mg_combination_t c, mg_vector_t dst, double alpha,
+                            mg_vector_t x, double beta, mg_vector_t y);
 mg_status_t mg_cuda_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm);
 mg_status_t mg_cuda_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum);
 mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess,

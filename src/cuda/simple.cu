@@ -161,38 +161,23 @@ static mg_status_t fill(const mg_view_t *v, mg_vector_t dst, double value) {
   return MG_OK;
 }
 
-enum combination_t { SHIFT, AXPBY, MULTIPLY };
-
-static __global__ void combine_kernel(mg_patch_t p, combination_t c, mg_vector_t dst, double alpha,
-                                      mg_vector_t x, double beta, mg_vector_t y) {
+static __global__ void combine_kernel(mg_patch_t p, mg_combination_t c, mg_vector_t dst,
+                                      double alpha, mg_vector_t x, double beta, mg_vector_t y) {
   MG_CUDA_CELL(i, j, k, p.n);
   const mg_real_t a = MG_REAL(alpha), at_x = *mg_cell(&p, x, i, j, k),
                   at_y = y < 0 ? MG_REAL(0.0) : *mg_cell(&p, y, i, j, k);
-  *mg_cell(&p, dst, i, j, k) = c == SHIFT      ? at_x + a
-                               : c == MULTIPLY ? at_x * at_y
-                               : y < 0         ? a * at_x
-                                               : mg_fma(a, at_x, MG_REAL(beta) * at_y);
+  *mg_cell(&p, dst, i, j, k) = c == MG_SHIFT      ? at_x + a
+                               : c == MG_MULTIPLY ? at_x * at_y
+                               : y < 0            ? a * at_x
+                                                  : mg_fma(a, at_x, MG_REAL(beta) * at_y);
 }
 
-static mg_status_t combine(const mg_view_t *v, combination_t c, mg_vector_t dst, double alpha,
+static mg_status_t combine(const mg_view_t *v, mg_combination_t c, mg_vector_t dst, double alpha,
                            mg_vector_t x, double beta, mg_vector_t y) {
   for (int q = 0; q < v->n_patches; q++)
     MG_TRY(mg_cuda_launch("combine", v->patch[q].n, combine_kernel, v->patch[q], c, dst, alpha, x,
                           beta, y));
   return MG_OK;
-}
-
-static mg_status_t shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value) {
-  return combine(v, SHIFT, dst, value, x, 0.0, MG_NO_VECTOR);
-}
-
-static mg_status_t axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
-                         double beta, mg_vector_t y) {
-  return combine(v, AXPBY, dst, alpha, x, beta, y);
-}
-
-static mg_status_t multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y) {
-  return combine(v, MULTIPLY, dst, 0.0, x, 0.0, y);
 }
 
 /* ---- reductions ---- */
@@ -255,9 +240,7 @@ extern "C" const mg_backend_t mg_backend_cuda_simple = {
     .release_copies = mg_cuda_release_copies,
     .copy = mg_cuda_copy,
     .fill = fill,
-    .shift = shift,
-    .axpby = axpby,
-    .multiply = multiply,
+    .combine = combine,
     .max_norm = max_norm,
     .dot = dot,
     .queue = mg_cuda_queue,

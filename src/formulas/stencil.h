@@ -36,14 +36,7 @@ MG_INLINE mg_real_t mg_apply_values7(mg_values7_t x, const mg_real_t *bi, const 
 MG_INLINE mg_real_t mg_apply_7(const mg_real_t *x, const mg_real_t *bi, const mg_real_t *bj,
                                const mg_real_t *bk, ptrdiff_t js, ptrdiff_t ks, mg_real_t a,
                                mg_real_t b_h2) {
-  mg_values7_t v;
-  v.c = x[0];
-  v.low[0] = x[-1];
-  v.high[0] = x[1];
-  v.low[1] = x[-js];
-  v.high[1] = x[js];
-  v.low[2] = x[-ks];
-  v.high[2] = x[ks];
+  const mg_values7_t v = {x[0], {x[-1], x[-js], x[-ks]}, {x[1], x[js], x[ks]}};
   return mg_apply_values7(v, bi, bj, bk, js, ks, a, b_h2);
 }
 
@@ -170,59 +163,36 @@ MG_INLINE mg_real_t mg_apply_values25(const mg_values25_t *x, const mg_betas30_t
 
 /** Load values: along stride d; in the plane of strides d and t; all. */
 MG_INLINE mg_axis4_t mg_load_axis4(const mg_real_t *x, ptrdiff_t d) {
-  mg_axis4_t v;
-  v.low2 = x[-2 * d];
-  v.low = x[-d];
-  v.high = x[d];
-  v.high2 = x[2 * d];
-  return v;
+  return (mg_axis4_t){x[-2 * d], x[-d], x[d], x[2 * d]};
 }
 MG_INLINE mg_edges4_t mg_load_edges4(const mg_real_t *x, ptrdiff_t d, ptrdiff_t t) {
-  mg_edges4_t v;
-  v.low_low = x[-d - t];
-  v.low_high = x[-d + t];
-  v.high_low = x[d - t];
-  v.high_high = x[d + t];
-  return v;
+  return (mg_edges4_t){x[-d - t], x[-d + t], x[d - t], x[d + t]};
 }
 MG_INLINE mg_values25_t mg_load_values25(const mg_real_t *x, ptrdiff_t js, ptrdiff_t ks) {
-  mg_values25_t v;
-  v.c = x[0];
-  v.i = mg_load_axis4(x, 1);
-  v.j = mg_load_axis4(x, js);
-  v.k = mg_load_axis4(x, ks);
-  v.ij = mg_load_edges4(x, 1, js);
-  v.ik = mg_load_edges4(x, 1, ks);
-  v.jk = mg_load_edges4(x, js, ks);
-  return v;
+  return (mg_values25_t){x[0],
+                         mg_load_axis4(x, 1),
+                         mg_load_axis4(x, js),
+                         mg_load_axis4(x, ks),
+                         mg_load_edges4(x, 1, js),
+                         mg_load_edges4(x, 1, ks),
+                         mg_load_edges4(x, js, ks)};
 }
 
 /** Load betas: next to face `at` along stride t; of the faces normal to stride d, with tangential
  *  strides t1 and t2; all. */
 MG_INLINE mg_neighbors2_t mg_load_neighbors2(const mg_real_t *beta, ptrdiff_t at, ptrdiff_t t) {
-  mg_neighbors2_t v;
-  v.low = beta[at - t];
-  v.high = beta[at + t];
-  return v;
+  return (mg_neighbors2_t){beta[at - t], beta[at + t]};
 }
 MG_INLINE mg_faces10_t mg_load_faces10(const mg_real_t *beta, ptrdiff_t d, ptrdiff_t t1,
                                        ptrdiff_t t2) {
-  mg_faces10_t v;
-  v.low.c = beta[0];
-  v.high.c = beta[d];
-  v.low.t1 = mg_load_neighbors2(beta, 0, t1);
-  v.high.t1 = mg_load_neighbors2(beta, d, t1);
-  v.low.t2 = mg_load_neighbors2(beta, 0, t2);
-  v.high.t2 = mg_load_neighbors2(beta, d, t2);
-  return v;
+  return (mg_faces10_t){
+      {beta[0], mg_load_neighbors2(beta, 0, t1), mg_load_neighbors2(beta, 0, t2)},
+      {beta[d], mg_load_neighbors2(beta, d, t1), mg_load_neighbors2(beta, d, t2)}};
 }
 MG_INLINE mg_betas30_t mg_load_betas30(const mg_real_t *bi, const mg_real_t *bj,
                                        const mg_real_t *bk, ptrdiff_t js, ptrdiff_t ks) {
-  mg_betas30_t b;
-  b.i = mg_load_faces10(bi, 1, js, ks);
-  b.j = mg_load_faces10(bj, js, 1, ks);
-  b.k = mg_load_faces10(bk, ks, 1, js);
-  return b;
+  return (mg_betas30_t){mg_load_faces10(bi, 1, js, ks), mg_load_faces10(bj, js, 1, ks),
+                        mg_load_faces10(bk, ks, 1, js)};
 }
 
 /** A x of fv4 with all neighbors in memory, ghosts included. Reads betas one face outward in both

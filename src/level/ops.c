@@ -79,23 +79,24 @@ mg_status_t mg_fill(mg_level_t *level, mg_vector_t dst, double value) {
   return MG_OK;
 }
 
+static mg_status_t combine(mg_level_t *level, mg_combination_t c, mg_vector_t dst, double alpha,
+                           mg_vector_t x, double beta, mg_vector_t y) {
+  if (!level->comm) return MG_OK;
+  MG_TIMED(level, MG_TIME_VECTOR, level->backend->combine(VIEW(level), c, dst, alpha, x, beta, y));
+  return MG_OK;
+}
+
 mg_status_t mg_axpby(mg_level_t *level, mg_vector_t dst, double alpha, mg_vector_t x, double beta,
                      mg_vector_t y) {
-  if (!level->comm) return MG_OK;
-  MG_TIMED(level, MG_TIME_VECTOR, level->backend->axpby(VIEW(level), dst, alpha, x, beta, y));
-  return MG_OK;
+  return combine(level, MG_AXPBY, dst, alpha, x, beta, y);
 }
 
 mg_status_t mg_shift(mg_level_t *level, mg_vector_t dst, mg_vector_t x, double value) {
-  if (!level->comm) return MG_OK;
-  MG_TIMED(level, MG_TIME_VECTOR, level->backend->shift(VIEW(level), dst, x, value));
-  return MG_OK;
+  return combine(level, MG_SHIFT, dst, value, x, 0.0, MG_NO_VECTOR);
 }
 
 mg_status_t mg_multiply(mg_level_t *level, mg_vector_t dst, mg_vector_t x, mg_vector_t y) {
-  if (!level->comm) return MG_OK;
-  MG_TIMED(level, MG_TIME_VECTOR, level->backend->multiply(VIEW(level), dst, x, y));
-  return MG_OK;
+  return combine(level, MG_MULTIPLY, dst, 0.0, x, 0.0, y);
 }
 
 mg_status_t mg_max_norm(mg_level_t *level, mg_vector_t x, mg_vector_t y, double *norm) {

@@ -129,15 +129,9 @@ static mg_status_t copy(const mg_copies_t *copies, mg_vector_t src, mg_vector_t 
 static mg_status_t fill(const mg_view_t *v, mg_vector_t dst, double value) {
   GUARDED(v, mg_cpu_fill(&opened, dst, value));
 }
-static mg_status_t shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value) {
-  GUARDED(v, mg_cpu_shift(&opened, dst, x, value));
-}
-static mg_status_t axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
-                         double beta, mg_vector_t y) {
-  GUARDED(v, mg_cpu_axpby(&opened, dst, alpha, x, beta, y));
-}
-static mg_status_t multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y) {
-  GUARDED(v, mg_cpu_multiply(&opened, dst, x, y));
+static mg_status_t combine(const mg_view_t *v, mg_combination_t c, mg_vector_t dst, double alpha,
+                           mg_vector_t x, double beta, mg_vector_t y) {
+  GUARDED(v, mg_cpu_combine(&opened, c, dst, alpha, x, beta, y));
 }
 static mg_status_t max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm) {
   GUARDED(v, mg_cpu_max_norm(&opened, x, y, norm));
@@ -313,9 +307,7 @@ const mg_backend_t mg_backend_guard = {
     .release_copies = release_copies,
     .copy = copy,
     .fill = fill,
-    .shift = shift,
-    .axpby = axpby,
-    .multiply = multiply,
+    .combine = combine,
     .max_norm = max_norm,
     .dot = dot,
     .overlap = {.stream_fork = stream_fork,

@@ -97,11 +97,17 @@ __device__ __forceinline__ mg_real_t mg_apply(const mg_cuda_patch_t *l, const mg
   return mg_apply_values7(v, bi, bj, bk, js, ks, a, l->v.b_h2);
 }
 
-/** Stencil values of a cell, betas of its faces ([i, j, k][low, high]), a alpha and right-hand
- *  side. */
+/** Coefficients of a cell, which no kernel of a cycle writes: betas of its faces and a alpha. Valid
+ *  for any cell, also at walls. */
+struct mg_row_t {
+  mg_real_t beta[3][2], a;
+};
+
+/** Stencil values of a cell, its coefficients and right-hand side. */
 struct mg_stencil_values_t {
   mg_values7_t x;
-  mg_real_t beta[3][2], a, f;
+  mg_row_t row;
+  mg_real_t f;
 };
 
 /** Whether a block of cells lies inside the patch with no cell at a wall. The result is uniform
@@ -139,21 +145,10 @@ static __device__ __forceinline__ mg_stencil_values_t mg_stencil_load(const mg_c
   near.x.high[1] = x[js];
   near.x.low[2] = __ldcs(x - ks);
   near.x.high[2] = x[ks];
-  near.beta[0][0] = bi[0];
-  near.beta[0][1] = bi[1];
-  near.beta[1][0] = bj[0];
-  near.beta[1][1] = bj[js];
-  near.beta[2][0] = __ldcs(bk);
-  near.beta[2][1] = bk[ks];
-  near.a = l->v.alpha_varies ? __ldcs(p->vec[MG_ALPHA] + at) : MG_REAL(l->v.a);
+  near.row = {{{bi[0], bi[1]}, {bj[0], bj[js]}, {__ldcs(bk), bk[ks]}},
+              l->v.alpha_varies ? __ldcs(p->vec[MG_ALPHA] + at) : MG_REAL(l->v.a)};
   return near;
 }
-
-/** Coefficients of a cell, which no kernel of a cycle writes: betas of its faces and a alpha. Valid
- *  for any cell, also at walls. */
-struct mg_row_t {
-  mg_real_t beta[3][2], a;
-};
 
 /** @tparam varies  false: alpha does not vary, which saves registers */
 template <bool varies = true>
@@ -183,19 +178,12 @@ static __device__ __forceinline__ mg_real_t mg_row_apply(const mg_cuda_patch_t *
   return mg_apply_values7(x, row.beta[0], row.beta[1], row.beta[2], 1, 1, row.a, l->v.b_h2);
 }
 
-/** A x. */
-static __device__ __forceinline__ mg_real_t mg_stencil_apply(const mg_cuda_patch_t *l,
-                                                             const mg_stencil_values_t &near) {
-  return mg_apply_values7(near.x, near.beta[0], near.beta[1], near.beta[2], 1, 1, near.a,
-                          l->v.b_h2);
-}
-
 /** 1 / diagonal. */
 static __device__ __forceinline__ mg_real_t mg_stencil_dinv(const mg_cuda_patch_t *l,
-                                                            const mg_stencil_values_t &near) {
+                                                            const mg_row_t &row) {
   const mg_face_weights_t one = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
   return MG_REAL(1.0) /
-         mg_diagonal_7(near.beta[0], near.beta[1], near.beta[2], 1, 1, one, near.a, l->v.b_h2);
+         mg_diagonal_7(row.beta[0], row.beta[1], row.beta[2], 1, 1, one, row.a, l->v.b_h2);
 }
 
 #endif

@@ -145,37 +145,28 @@ static __device__ __forceinline__ void finish_tile(mg_p2p_tile_t *own, const mg_
   *(volatile mg_counter_t *)s.signal = done + 1;
 }
 
-static __device__ void send_tile(mg_p2p_tile_t *own, const vectors_t &vectors,
+/* Send or receive a tile of each vector. */
+template <bool sends>
+static __device__ void move_tile(mg_p2p_tile_t *own, const vectors_t &vectors,
                                  const limit_t &limit) {
   const mg_p2p_tile_t s = *own;
 #pragma unroll 1
   for (int v = 0; v < vectors.n; v++) {
-    const mg_counter_t done = s.done + (unsigned)v;
-    char *const slot = slot_of(s, done);
-    mg_real_t *const from = s.cells.at + pick(vectors.from, v) * s.cells.vector;
-    if (s.wait_for && done >= MG_P2P_SLOTS) wait_for_counter(s, done - (MG_P2P_SLOTS - 1), limit);
-    if (!s.words)
-      copy_values<true>(s, (mg_real_t *)slot, from);
-    else if ((int)threadIdx.x < s.tile.cells)
-      store_word(slot + MG_WORD_BYTES * threadIdx.x, from[offset_of(s, threadIdx.x)], done + 1);
-    finish_tile(own, s, done);
-  }
-}
-
-static __device__ void receive_tile(mg_p2p_tile_t *own, const vectors_t &vectors,
-                                    const limit_t &limit) {
-  const mg_p2p_tile_t s = *own;
-#pragma unroll 1
-  for (int v = 0; v < vectors.n; v++) {
-    const mg_counter_t done = s.done + (unsigned)v;
-    char *const slot = slot_of(s, done);
-    mg_real_t *const to = s.cells.at + pick(vectors.to, v) * s.cells.vector;
-    if (s.wait_for) wait_for_counter(s, done + 1, limit);
-    if (!s.words)
-      copy_values<false>(s, (mg_real_t *)slot, to);
-    else if ((int)threadIdx.x < s.tile.cells)
-      to[offset_of(s, threadIdx.x)] =
-          (mg_real_t)wait_for_word(slot + MG_WORD_BYTES * threadIdx.x, done + 1, s.rank, limit);
+    const mg_counter_t done = s.done + (unsigned)v,
+                       target = sends ? done - (MG_P2P_SLOTS - 1) : done + 1;
+    char *const slot = slot_of(s, done), *const word = slot + MG_WORD_BYTES * threadIdx.x;
+    mg_real_t *const cells =
+        s.cells.at + pick(sends ? vectors.from : vectors.to, v) * s.cells.vector;
+    if (s.wait_for && (!sends || done >= MG_P2P_SLOTS)) wait_for_counter(s, target, limit);
+    if (!s.words) {
+      copy_values<sends>(s, (mg_real_t *)slot, cells);
+    } else if ((int)threadIdx.x < s.tile.cells) {
+      mg_real_t *const cell = cells + offset_of(s, threadIdx.x);
+      if (sends)
+        store_word(word, *cell, done + 1);
+      else
+        *cell = (mg_real_t)wait_for_word(word, done + 1, s.rank, limit);
+    }
     finish_tile(own, s, done);
   }
 }
@@ -197,13 +188,13 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS *CONCURRENT_TILES)
     mg_prefetch(&p2p.in.tiles[first]);
   if (vectors.send) {
     for (int t = first; t < p2p.out.n; t += step)
-      send_tile(&p2p.out.tiles[t], vectors, limit);
+      move_tile<true>(&p2p.out.tiles[t], vectors, limit);
     for (int t = first; t < p2p.local.n_tiles; t += step)
       copy_tile(p2p.local, t, vectors);
   }
   if (vectors.receive)
     for (int t = first; t < p2p.in.n; t += step)
-      receive_tile(&p2p.in.tiles[t], vectors, limit);
+      move_tile<false>(&p2p.in.tiles[t], vectors, limit);
 }
 
 /* All blocks of all ranks on the GPU must be resident, together with the kernels that precede

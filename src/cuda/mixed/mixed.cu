@@ -47,7 +47,7 @@ static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, i
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
   if (points == 7 && clear) {
     const mg_stencil_values_t near = mg_stencil_load(l, l->p.vec[x], f, at);
-    return near.f - mg_stencil_apply(l, near);
+    return near.f - mg_row_apply(l, near.row, near.x);
   }
   const double ax = points == 27   ? mg_apply_27(l->p.vec[x] + at, nullptr, nullptr, nullptr,
                                                  l->p.jstride, l->p.kstride, l->v.a, l->v.b_h2)

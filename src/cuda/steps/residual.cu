@@ -28,7 +28,7 @@ static __device__ __forceinline__ bool clear(const mg_patch_t &p, int rows, int 
 static __device__ __forceinline__ mg_real_t residual_near(const mg_cuda_patch_t *l, mg_vector_t x,
                                                           mg_vector_t f, ptrdiff_t at) {
   const mg_stencil_values_t near = mg_stencil_load(l, l->p.vec[x], f, at);
-  const mg_real_t ax = mg_stencil_apply(l, near);
+  const mg_real_t ax = mg_row_apply(l, near.row, near.x);
   return f < 0 ? ax : near.f - ax;
 }
 

@@ -121,8 +121,8 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
       const mg_stencil_values_t near =
           mg_stencil_load(&l, l.p.vec[u.x], MG_F,
                           2 * pair + (phase ^ (q & 1)) + j * l.p.jstride + (k + q) * l.p.kstride);
-      const mg_real_t ax = mg_stencil_apply(&l, near);
-      value[q] = mg_relax(near.x.c, ax, near.f, mg_stencil_dinv(&l, near), u.c2);
+      const mg_real_t ax = mg_row_apply(&l, near.row, near.x);
+      value[q] = mg_relax(near.x.c, ax, near.f, mg_stencil_dinv(&l, near.row), u.c2);
     }
 #pragma unroll
     for (int q = 0; q < planes; q++)
@@ -170,9 +170,9 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
           u.previous < 0 ? MG_REAL(0.0) : __ldcs(l.p.vec[u.previous] + at + q * ks);
       const mg_stencil_values_t near = mg_stencil_load(&l, l.p.vec[u.x], MG_F, at + q * ks);
       /* A x first: fewer values then occupy registers during the division. */
-      const mg_real_t ax = mg_stencil_apply(&l, near);
+      const mg_real_t ax = mg_row_apply(&l, near.row, near.x);
       const mg_real_t d =
-          stored ? __ldcs(l.p.vec[MG_DINV] + at + q * ks) : mg_stencil_dinv(&l, near);
+          stored ? __ldcs(l.p.vec[MG_DINV] + at + q * ks) : mg_stencil_dinv(&l, near.row);
       value[q] = mg_update(near.x.c, previous, ax, near.f, d, u.c1, u.c2);
     }
 #pragma unroll
