@@ -36,15 +36,22 @@ mg_status_t mg_schedule_two_iterates(const mg_step_t *steps, int n_steps, int ma
 
 mg_status_t mg_schedule_create_resident(const mg_level_t *level, bool zero_guess,
                                         mg_schedule_t *out) {
-  const mg_vector_t x = zero_guess ? MG_NO_VECTOR : MG_U;
+  const int n_steps = level->n_steps,
+            most = level->one_exchange ? level->plan->n_steps : n_steps; /* by the ghost layers */
   *out = (mg_schedule_t){.result = MG_U};
-  MG_TRY(mg_new(&out->sweep, 1, "the sweeps of a smooth"));
-  mg_schedule_append(out, level->steps, 0,
-                     (mg_sweep_t){NULL, level->n_steps, x, MG_NO_VECTOR, MG_U, MG_NO_VECTOR});
-  out->sweep->resident = true;
-  if (!level->one_exchange) out->sweep->n_halo = 0;
-  out->sweep->interpolates = !zero_guess && level->plan->fused_interpolation;
-  out->sweep->has_residual = level->plan->fused_residual;
+  MG_TRY(mg_new(&out->sweep, (n_steps + most - 1) / most, "the sweeps of a smooth"));
+  for (int first = 0; first < n_steps; first += most) {
+    const int n = n_steps - first < most ? n_steps - first : most,
+              x = first == 0 && zero_guess ? MG_NO_VECTOR : MG_U,
+              previous = first == 0 ? MG_NO_VECTOR : MG_TMP;
+    mg_schedule_append(out, level->steps, first,
+                       (mg_sweep_t){NULL, n, x, previous, MG_U, MG_NO_VECTOR});
+    mg_scheduled_sweep_t *s = &out->sweep[out->n - 1];
+    s->resident = true;
+    if (!level->one_exchange) s->n_halo = 0;
+    s->interpolates = first == 0 && !zero_guess && level->plan->fused_interpolation;
+    s->has_residual = first + n == n_steps && level->plan->fused_residual;
+  }
   return MG_OK;
 }
 

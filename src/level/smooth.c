@@ -8,16 +8,10 @@
 
 /* ---- set-up ---- */
 
-/* With more steps than planned, a sweep of all of them would read ghosts that are not there. */
-static bool lacks_ghosts(const mg_level_t *level) {
-  return level->plan->one_exchange && level->n_steps > level->plan->n_steps;
-}
-
 /* Whether the planned path suits this rank's patches. */
 static bool can_fuse(const mg_level_t *level) {
   const mg_level_plan_t *plan = level->plan;
   return plan->steps_per_pass > 1 && level->n_steps > 1 &&
-         !(plan->resident && lacks_ghosts(level)) &&
          (!plan->path->suits || plan->path->suits(mg_level_view(level), plan->steps_per_pass));
 }
 
@@ -64,7 +58,10 @@ mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *params, double
   MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
   fused = any_cannot == 0.0;
   level->steps_per_pass = fused ? level->plan->steps_per_pass : 1;
-  level->one_exchange = fused && level->plan->one_exchange && !lacks_ghosts(level);
+  /* With more steps than planned, one exchange has too few layers of ghosts; resident sweeps are
+   * cut (mg_schedule_create_resident). */
+  level->one_exchange = fused && level->plan->one_exchange &&
+                        (level->n_steps <= level->plan->n_steps || level->plan->resident);
   return create_schedules(level);
 }
 
