@@ -330,8 +330,8 @@ python_style() {
     "$ruff" format --no-cache --check examples inputs python scripts tests)
 }
 
-# List all bash and sh scripts, by first line or name, except tests/scripts/scaling/*.jobs: each of them holds
-# several scripts.
+# List all bash and sh scripts, by first line or name, except tests/scripts/scaling/*.jobs, which hold parts of
+# scripts.
 shell_scripts() {
   local file
   find "$top/autogen.sh" "$top/.ci" "$top/inputs" "$top/scripts" "$top/tests" -type f ! -name '*.jobs' 2>/dev/null |

@@ -11,27 +11,36 @@ source=$(cd "$abs_top_srcdir" && pwd -P)
 
 # --- job scripts ---------------------------------------------------------------------------------
 
-# compare STUDY SYSTEM NAME: compare the jobs of a study with tests/scripts/scaling/NAME.jobs. Paths of this
-# machine are replaced first.
+# same NAME [WANTED]: $dir/NAME.jobs must equal the file WANTED (default: tests/scripts/scaling/NAME.jobs).
+same() {
+  if test "${SCALING_GOLDEN:-}" = write && test $# -eq 1; then
+    cp "$dir/$1.jobs" "$golden/$1.jobs"
+  elif ! diff "${2-$golden/$1.jobs}" "$dir/$1.jobs" >"$dir/diff"; then
+    complain "$1: job scripts differ: $(cat "$dir/diff")"
+  fi
+}
+
+# compare STUDY SYSTEM NAME [WANTED]: the jobs of a study must equal WANTED likewise, up to the loop over the repeats,
+# which body.jobs has. Paths of this machine are replaced first.
 compare() {
   local folder=$dir/jobs-$3 file
   good plan "$1" --system="$2" --program="$planner" --folder="$folder"
   for file in "$folder"/jobs/*.sh; do
-    sed "s|$folder|FOLDER|g; s|$planner|PROGRAM|g; s|$source|SOURCE|g" "$file"
-  done >"$dir/$3.jobs"
+    sed -n '/^# Skip repeats/,$p' "$file" >"$dir/body.jobs"
+    same body
+    sed "/^# Skip repeats/,\$d; s|$folder|FOLDER|g; s|$planner|PROGRAM|g; s|$source|SOURCE|g" "$file" >>"$dir/$3.jobs"
+  done
   bash -n "$folder/jobs/"*.sh || complain "$3: not a shell script"
-  if test "${SCALING_GOLDEN:-}" = write; then
-    cp "$dir/$3.jobs" "$golden/$3.jobs"
-  elif ! diff "$golden/$3.jobs" "$dir/$3.jobs" >"$dir/diff"; then
-    complain "$3: job scripts differ: $(cat "$dir/diff")"
-  fi
+  same "${@:3}"
 }
 for system in slurm pbs lsf flux; do
   compare "$golden/cpu.ini" $system cpu-$system
   compare "$golden/gpu.ini" $system gpu-$system
 done
 sed 's/^\[batch\]/&\nlauncher = mpirun/' "$golden/gpu.ini" >"$dir/gpu-mpirun.ini"
-compare "$dir/gpu-mpirun.ini" slurm gpu-slurm-mpirun
+launch='mpirun -n \1 --map-by ppr:4:node:PE=16 --bind-to core -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND'
+sed "s/^launch=(srun .* --ntasks=\([0-9]*\) .*/launch=($launch)/" "$golden/gpu-slurm.jobs" >"$dir/mpirun"
+compare "$dir/gpu-mpirun.ini" slurm gpu-slurm-mpirun "$dir/mpirun"
 sed 's/^\[batch\]/&\nlauncher = jsrun/' "$golden/gpu.ini" >"$dir/gpu-jsrun.ini"
 compare "$dir/gpu-jsrun.ini" lsf gpu-lsf-jsrun
 if command -v mpirun >/dev/null; then compare "$golden/local.ini" local local; fi
