@@ -12,7 +12,6 @@ from toolkit import read_json
 
 # Made from the tables of the program's reports by tests/lib/report_fields.py.
 SCHEMA = os.path.join(os.path.dirname(os.path.realpath(__file__)), "report.schema.json")
-RUN = read_json(SCHEMA)["$defs"]["run"]
 MOST_TEXT = 8192
 MOST_DEPTH = 10
 # Types of JSON in Python, and in words.
@@ -35,6 +34,20 @@ LIMITS = {
     "minItems": lambda v, low: len(v) >= low,
     "maxItems": lambda v, high: len(v) <= high,
 }
+
+
+def expanded(rule, shared: dict):
+    """A rule with the rules of `shared` in place of references."""
+    if not isinstance(rule, dict):
+        return rule
+    if "$ref" in rule:
+        rule = {**rule, **shared[rule["$ref"].rpartition("/")[2]]}
+    return {key: expanded(inner, shared) for key, inner in rule.items() if key != "$ref"}
+
+
+DEFS = read_json(SCHEMA)["$defs"]
+RULES = expanded(DEFS, DEFS)
+RUN = RULES["run"]
 
 
 def kinds_of(rule: dict) -> list[tuple]:

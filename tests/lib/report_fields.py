@@ -51,12 +51,30 @@ def lines_of(value, indent: str = "") -> str:
     return f"{{{','.join(items)}}}"
 
 
+def share(rule: dict, key: str, first: dict, shared: dict) -> None:
+    """Move an object that occurs again to `shared`, with its first key as name, and refer to it."""
+    if "properties" in rule:
+        body = {name: value for name, value in rule.items() if name != "description"}
+        name, place, body = first.setdefault(json.dumps(body), (key, rule, body))
+        if place is not rule:
+            shared[name] = body
+            for other in place, rule:
+                for keyword in body:
+                    other.pop(keyword, None)
+                other["$ref"] = f"#/$defs/{name}"
+    for inner_key, inner in rule.get("properties", {}).items():
+        share(inner, inner_key, first, shared)
+    if "items" in rule:
+        share(rule["items"], key, first, shared)
+
+
 def schema_of(documents: dict) -> str:
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     head["anyOf"] = [{"$ref": f"#/$defs/{name}"} for name in documents]
-    return (
-        lines_of(head | {"$defs": {name: rule_of(row) for name, row in documents.items()}}) + "\n"
-    )
+    rules, shared = {name: rule_of(row) for name, row in documents.items()}, {}
+    share({"properties": rules}, "", {}, shared)
+    assert not rules.keys() & shared.keys()
+    return lines_of(head | {"$defs": rules | shared}) + "\n"
 
 
 def paths(row: dict, above: str = "") -> dict:
