@@ -35,34 +35,15 @@ MEASURED = ("counters", "idle_watts")
 
 # Text that nothing else determines.
 TEXTS = ("run.host", "energy.gpu.reason", "energy.node.reason")
-# A run of class double cannot have these words in its command line.
+# A run of class double cannot have these words in its command line; | separates them.
 CONTRADICTIONS = (
-    "--verify-only --rtol=1",
-    *("--verify-only", "--official", "--rtol=0.5", "--rtol 1e-3", "--cycle=v", "--krylov=cg"),
-    *("--smooths=2", "--smooths 0x3", "--omega=0.9", "--degree=6", "--coarsest=4"),
-    *("--operator=7pt", "--equation=helmholtz", "--smoother=jacobi", "--precision=mixed"),
-    "--bottom=direct",
-    *("--boundary=periodic", "--boundary=dirichlet,dirichlet,neumann", "--restart=a.hdf"),
-    *("--rhs=a.hdf", "--coefficients=a.hdf", "--cells=64x64x64", "--cells=60x60x60"),
-    *(
-        "--warmup=3",
-        "--min-solves=11",
-        "--min-time=2",
-        "--min-time=1_0",
-        "--energy",
-        "--max-cycles=2",
-    ),
-    *(
-        "--device=cuda",
-        "--device=guard",
-        "--dry-run",
-        "--ranks=2",
-        "--help",
-        "-h",
-        "--version",
-        "-V",
-    ),
-    *("--print-config", "--health", "--health=a.json"),
+    "--verify-only --rtol=1|--verify-only|--official|--rtol=0.5|--rtol 1e-3|--cycle=v|--krylov=cg|"
+    "--smooths=2|--smooths 0x3|--omega=0.9|--degree=6|--coarsest=4|--operator=7pt|"
+    "--equation=helmholtz|--smoother=jacobi|--precision=mixed|--bottom=direct|--boundary=periodic|"
+    "--boundary=dirichlet,dirichlet,neumann|--restart=a.hdf|--rhs=a.hdf|--coefficients=a.hdf|"
+    "--cells=64x64x64|--cells=60x60x60|--warmup=3|--min-solves=11|--min-time=2|--min-time=1_0|"
+    "--energy|--max-cycles=2|--device=cuda|--device=guard|--dry-run|--ranks=2|--help|-h|--version|"
+    "-V|--print-config|--health|--health=a.json"
 )
 AGREEMENTS = ("--json=a b.json -q", "--cpu-below=0", "--device=cpu -v", "--smooths=+3")
 AGREEMENTS += ("--official=no", "--cycle=v --cycle=f", "--boundary=dirichlet,dirichlet,dirichlet")
@@ -288,7 +269,7 @@ def test_forgeries(tester: Tester, reports: dict) -> None:
     tester.refuse(replaced(listed, ("problem", "bottom"), "direct"), "parameters is double")
     tester.refuse(replaced(listed, ("problem", "coarsest"), 4), "parameters is open")
     line = double["run"]["command_line"]
-    for words in CONTRADICTIONS:
+    for words in CONTRADICTIONS.split("|"):
         tester.refuse(replaced(double, ("run", "command_line"), f"{line} {words}"), "command line")
     tester.refuse(
         replaced(double, ("run", "command_line"), line.replace(" 5 8", " 4 8")), "box_dim"
