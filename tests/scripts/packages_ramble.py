@@ -22,30 +22,7 @@ import sys
 import tempfile
 import types
 
-from packages_spack import Bad, Recipe
-
-
-def require(condition, text):
-    if not condition:
-        raise Bad(text)
-
-
-def run_file(path, modules, name):
-    """Execute the file with the mocked modules, and return its object `name`."""
-    mocked = {}
-    for full, contents in modules.items():
-        mocked[full] = types.ModuleType(full)
-        vars(mocked[full]).update(contents)
-    require(not set(mocked) & set(sys.modules), f"{list(mocked)}: already imported")
-    sys.modules.update(mocked)
-    try:
-        scope = {"__name__": "package"}
-        with open(path, encoding="utf-8") as file:
-            exec(compile(file.read(), path, "exec"), scope)
-    finally:
-        for full in mocked:
-            del sys.modules[full]
-    return scope[name]
+from packages_spack import Bad, Recipe, require, run_file
 
 
 class Application:

@@ -29,14 +29,37 @@ class Bad(Exception):
     pass
 
 
+def require(condition, text):
+    if not condition:
+        raise Bad(text)
+
+
+def run_file(path, modules, name, **scope):
+    """Execute the file with the mocked modules and further names, and return its object `name`."""
+    mocked = {}
+    for full, contents in modules.items():
+        mocked[full] = types.ModuleType(full)
+        vars(mocked[full]).update(contents)
+    require(not set(mocked) & set(sys.modules), f"{list(mocked)}: already imported")
+    sys.modules.update(mocked)
+    try:
+        scope["__name__"] = "package"
+        with open(path, encoding="utf-8") as file:
+            exec(compile(file.read(), path, "exec"), scope)
+    finally:
+        for full in mocked:
+            del sys.modules[full]
+    return scope[name]
+
+
 def constraints(text):
     """'+a~b c=d' as a list of (name, value), values True, False and strings."""
     found = []
     rest = re.sub(r"@[\w.:]+", "", text)
     for sign, name, key, value in re.findall(r"\s*(?:([+~])([\w-]+)|([\w-]+)=(\S+))", rest):
         found.append((name, sign == "+") if sign else (key, value))
-    if re.sub(r"\s*(?:[+~][\w-]+|[\w-]+=\S+)", "", rest).strip():
-        raise Bad(f"this test cannot parse '{text}'")
+    unknown = re.sub(r"\s*(?:[+~][\w-]+|[\w-]+=\S+)", "", rest).strip()
+    require(not unknown, f"this test cannot parse '{text}'")
     return found
 
 
@@ -56,21 +79,11 @@ class Recipe:
     def __init__(self, path, era):
         self.dependencies, self.variants, self.conflicts, self.versions = [], {}, [], []
         self.made = []
-        modules = self.mocks(era)
-        names = [name for name in modules if name in sys.modules]
-        if names:
-            raise Bad(f"{names} are already imported")
-        sys.modules.update(modules)
-        try:
-            scope = {"__name__": "package"}
-            with open(path, encoding="utf-8") as file:
-                exec(compile(file.read(), path, "exec"), scope)
-        finally:
-            for name in modules:
-                del sys.modules[name]
-        # Spack adds make() to the module.
-        scope["make"] = lambda *targets: self.made.append((os.getcwd(), targets))
-        self.package = scope["HpgmgFv"]
+        self.package = run_file(path, self.mocks(era), "HpgmgFv", make=self.make)
+
+    def make(self, *targets):
+        """Spack adds make() to the module."""
+        self.made.append((os.getcwd(), targets))
 
     def mocks(self, era):
         def version(name, *, branch=None, tag=None):
@@ -107,8 +120,7 @@ class Recipe:
                 return run.stdout
 
         def which(path, *, required=False):
-            if not os.access(path, os.X_OK):
-                raise Bad(f"there is no {path}")
+            require(os.access(path, os.X_OK), f"there is no {path}")
             return Executable(path)
 
         def find(pattern, root, recursive):
@@ -131,22 +143,19 @@ class Recipe:
             variant("cuda_arch", values=ARCHS, when="+cuda")
             depends_on("cuda", when="+cuda")
 
-        common = types.ModuleType("spack.package")
-        for thing in (version, license, variant, depends_on, conflicts, working_dir, which):
-            setattr(common, thing.__name__, thing)
-        common.Executable = Executable
-        common.find_libraries, common.find_headers = find_libraries, find_headers
-        modules = {"spack": types.ModuleType("spack"), "spack.package": common}
+        things = (version, license, variant, depends_on, conflicts, working_dir, which)
+        things += (Executable, find_libraries, find_headers)
+        common = {thing.__name__: thing for thing in things}
+        modules = {"spack": {}, "spack.package": common}
+        systems = (AutotoolsPackage, CudaPackage)
         if era == "0.2x":
-            common.AutotoolsPackage, common.CudaPackage = AutotoolsPackage, CudaPackage
+            common.update({part.__name__: part for part in systems})
             return modules
-        prefix = "spack_repo"
         for part in ("", ".builtin", ".builtin.build_systems"):
-            modules[prefix + part] = types.ModuleType(prefix + part)
-        for part in (AutotoolsPackage, CudaPackage):
+            modules[f"spack_repo{part}"] = {}
+        for part in systems:
             name = f"spack_repo.builtin.build_systems.{part.__name__[:-7].lower()}"
-            modules[name] = types.ModuleType(name)
-            setattr(modules[name], part.__name__, part)
+            modules[name] = {part.__name__: part}
         return modules
 
     def instance(self, spec):
@@ -164,8 +173,7 @@ class Spec:
 
     def satisfies(self, text):
         for name, value in constraints(text or ""):
-            if name not in self.recipe.variants:
-                raise Bad(f"'{text}': there is no variant {name}")
+            require(name in self.recipe.variants, f"'{text}': there is no variant {name}")
             own = self.values.get(name)
             if not (value in own if isinstance(own, tuple) else value == own):
                 return False
@@ -181,11 +189,9 @@ class Spec:
         return found
 
     def __getitem__(self, name):
-        if name not in self.depends():
-            raise Bad(f"{self} does not depend on {name}")
+        require(name in self.depends(), f"{self} does not depend on {name}")
         prefix = f"/prefix/of/{name}" if self.prefixes is None else self.prefixes.get(name)
-        if prefix is None:
-            raise Bad(f"where is {name}? add {name}=DIR")
+        require(prefix is not None, f"where is {name}? add {name}=DIR")
         return types.SimpleNamespace(prefix=prefix, mpicc=os.path.join(prefix, "bin", "mpicc"))
 
     def __str__(self):
@@ -233,34 +239,32 @@ def judge(spec, args, names):
         if option:
             given[option.group(1)] = option.group(2)
     missing = names - set(given) - (set() if spec.values["cuda"] else {"cuda-arch"})
-    if missing:
-        raise Bad(f"{spec}: the recipe does not decide {', '.join(sorted(missing))}")
+    require(not missing, f"{spec}: the recipe does not decide {', '.join(sorted(missing))}")
     for name in ("mpi", "hdf5", "jansson", "cuda", "nccl", "nvrtc"):
         on = bool(spec.values.get(name))
-        if (given[name] != "no") != on:
-            raise Bad(f"{spec}: --with-{name}={given[name]}")
+        require((given[name] != "no") == on, f"{spec}: --with-{name}={given[name]}")
     for name in ("openmp", "shared"):
-        if (f"--enable-{name}" in args) != spec.values[name]:
-            raise Bad(f"{spec}: {args}")
-    if spec.values["hdf5"] and ("mpi", spec.values["mpi"]) not in spec.depends()["hdf5"]:
-        raise Bad(f"{spec}: hdf5 has no matching constraint on mpi")
+        require((f"--enable-{name}" in args) == spec.values[name], f"{spec}: {args}")
+    if spec.values["hdf5"]:
+        matches = ("mpi", spec.values["mpi"]) in spec.depends()["hdf5"]
+        require(matches, f"{spec}: hdf5 has no matching constraint on mpi")
     if spec.values["cuda"]:
         archs = [int(re.match(r"\d+", arch).group()) for arch in given["cuda-arch"].split(",")]
-        if archs != sorted(archs) or len(archs) != len(spec.values["cuda_arch"]):
-            raise Bad(f"{spec}: --with-cuda-arch={given['cuda-arch']}")
+        good = archs == sorted(archs) and len(archs) == len(spec.values["cuda_arch"])
+        require(good, f"{spec}: --with-cuda-arch={given['cuda-arch']}")
 
 
 def options(path, configure):
     text = configure_help(configure).stdout
     names = set(re.findall(r"^  --with-([a-z0-9-]+)=", text, re.M)) - {"PACKAGE"}
     variables = set(re.findall(r"^  ([A-Z]+) ", text, re.M))
-    if not names or configure_help(configure, "--with-hdf=no").returncode == 0:
-        raise Bad(f"{configure} lists no options or accepts unknown ones")
+    refused = configure_help(configure, "--with-hdf=no").returncode != 0
+    require(names and refused, f"{configure} lists no options or accepts unknown ones")
     known, n = set(), 0
     for era in ("0.2x", "1.x"):
         recipe = Recipe(path, era)
-        if recipe.versions != ["develop"] or len(recipe.conflicts) < 1:
-            raise Bad(f"versions {recipe.versions}, {len(recipe.conflicts)} conflicts")
+        good = recipe.versions == ["develop"] and recipe.conflicts
+        require(good, f"versions {recipe.versions}, {len(recipe.conflicts)} conflicts")
         for spec in specs(recipe):
             args = recipe.instance(spec).configure_args()
             judge(spec, args, names)
@@ -268,14 +272,12 @@ def options(path, configure):
             n += 1
     for arg in sorted(known):
         name = arg.partition("=")[0]
-        if not arg.startswith("--") and name not in variables:
-            raise Bad(f"{arg}: configure has no variable {name}")
+        known_name = arg.startswith("--") or name in variables
+        require(known_name, f"{arg}: configure has no variable {name}")
         run = configure_help(configure, arg)
-        if run.returncode != 0:
-            raise Bad(f"{arg}: {run.stderr.strip()}")
+        require(run.returncode == 0, f"{arg}: {run.stderr.strip()}")
     print(f"{n} specs, {len(known)} arguments accepted by configure")
-    if n < 400 or len(known) < 20:
-        raise Bad("too few specs or arguments")
+    require(n >= 400 and len(known) >= 20, "too few specs or arguments")
 
 
 def spec_of(recipe, text, prefixes=None):
@@ -308,16 +310,13 @@ def phases(path, source, prefix, text):
     for _ in range(2):
         package.autoreconf(None, prefix)
     with open(os.path.join(source, "configure"), encoding="utf-8") as file:
-        if file.read() != "made\n":
-            raise Bad("autoreconf does not run autogen.sh exactly once")
+        require(file.read() == "made\n", "autoreconf does not run autogen.sh exactly once")
 
     os.chdir(source)
     os.makedirs(package.build_directory)
     package.check()
-    if recipe.made != [
-        (os.path.join(os.path.realpath(source), package.build_directory), ("check-fast",))
-    ]:
-        raise Bad(f"check runs make with {recipe.made}")
+    folder = os.path.join(os.path.realpath(source), package.build_directory)
+    require(recipe.made == [(folder, ("check-fast",))], f"check runs make with {recipe.made}")
 
     package.test_verify()
     broken = os.path.join(source, "bin")
@@ -340,8 +339,7 @@ def phases(path, source, prefix, text):
     for shared, name in ((True, "libhpgmg.so"), (False, "libhpgmg.a")):
         package.spec = Spec(recipe, {"shared": shared})
         files = [os.path.relpath(file, source) for file in package.libs + package.headers]
-        if files != [f"lib64/{name}", "include/hpgmg.h"]:
-            raise Bad(f"libs and headers are {files}")
+        require(files == [f"lib64/{name}", "include/hpgmg.h"], f"libs and headers are {files}")
 
 
 def main():
