@@ -387,6 +387,8 @@ done
 for deck in "$abs_top_srcdir"/inputs/*.ini; do
   case $deck in */rough.ini) continue ;; esac # tests/io/input.sh has its field
   ok 1 --input="$deck" --dry-run
+  ok 1 --input="$deck" --print-config
+  test "$(grep -cx 'official = yes' "$dir/out")" -eq "$(grep -c official <<<"${deck##*/}")" || complain "$deck: --official"
 done
 
 # --- several ranks: only one prints ---

@@ -1,6 +1,5 @@
-/* Every option of the table appears in --help, in the man page and in the bash completion. Every
- * deck in inputs/ parses. Reads the source tree at $srcdir, or the working directory. */
-#include "params/params_files.h"
+/* Every option of the table appears in --help, in the man page and in the bash completion. Reads
+ * the source tree at $srcdir, or the working directory. */
 #include "params/params_table.h"
 #include "tests/lib/test.h"
 #include <ctype.h>
@@ -87,23 +86,6 @@ static void check_help_layout(const char *help) {
     CHECK_CONTAINS(help, textf("%d  ", code));
 }
 
-static void test_decks_parse(void) {
-  static const char *const names[] = {"inputs/quick.ini",        "inputs/official-fv2.ini",
-                                      "inputs/official-fv4.ini", "inputs/periodic-helmholtz.ini",
-                                      "inputs/weak-scaling.ini", "inputs/strong-scaling.ini"};
-  static mg_params_t params;
-  char message[1024];
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    char *text = load(names[i]);
-    const mg_status_t status = mg_params_parse_deck(text, (int64_t)strlen(text), names[i], &params,
-                                                    message, (int)sizeof message);
-    CHECK_STRING(message, "");
-    CHECK_INT(status, MG_OK);
-    CHECK_INT(params.official, strstr(names[i], "official") != NULL);
-    free(text);
-  }
-}
-
 int main(void) {
   char *help = load_help();
   char *man = load("docs/hpgmg-fv.1");
@@ -117,7 +99,6 @@ int main(void) {
   check_mentioned("--help", help, "BOXES_PER_RANK");
   check_mentioned("the man page", man, "log2-box-dim");
   check_mentioned("the man page", man, "boxes-per-rank");
-  test_decks_parse();
   free(help);
   free(man);
   free(completion);
