@@ -18,7 +18,7 @@ OPTION(CELLS,
   .attribute = "domain_cells", .in_later_dumps = true)
 OPTION(SPACING,
   .name = "spacing", IN(PROBLEM), .metavar = "HX,HY,HZ", REALS(spacing, 1e-100, 1e100),
-  .applies = with_cells, .condition = "requires --cells", .decided_by = MG_OPT_CELLS,
+  .applies = mg_params_has_cells, .condition = "requires --cells", .decided_by = MG_OPT_CELLS,
   .help = "Widths of a cell in x, y and z.")
 OPTION(LENGTHS,
   .name = "lengths", IN(PROBLEM), .metavar = "LX,LY,LZ", REALS(length, 1e-100, 1e100),
@@ -27,7 +27,7 @@ OPTION(LENGTHS,
   .help = "Lengths of the domain in x, y and z.", .in_later_dumps = true)
 OPTION(STRETCH,
   .name = "stretch", IN(PROBLEM), .metavar = "AXIS:tanh:B", STRETCH(stretch, 0.01, 8),
-  .applies = with_cells, .condition = "requires --cells", .decided_by = MG_OPT_CELLS,
+  .applies = mg_params_has_cells, .condition = "requires --cells", .decided_by = MG_OPT_CELLS,
   .help = "Axes with cells of different widths, separated by commas: x:tanh:B puts the faces at "
           "LX/2 (1 + tanh(B s) / tanh(B)), s from -1 to 1, so that the cells are narrow at both "
           "sides. For B of 2 the widest cells are about 14 times as wide as the narrowest, for 3 "

@@ -32,51 +32,25 @@ static const char *const centering_words[] = {"cell", "point", NULL};
 const char *const mg_deck_sections[MG_GROUP_HELP + 1] = {"problem", "solver", "run", "output",
                                                          NULL};
 
-static bool with_cells(const mg_params_t *p) {
-  return mg_params_has_cells(p);
-}
-static bool with_cells_alone(const mg_params_t *p) {
-  return with_cells(p) && p->spacing[0] == 0;
-}
-static bool is_singular(const mg_params_t *p) {
-  return with_cells(p) && mg_params_is_singular(p);
-}
-static bool with_coefficients(const mg_params_t *p) {
-  return !mg_traits_of(p->op)->constant;
-}
-static bool with_chebyshev(const mg_params_t *p) {
-  return mg_is_polynomial(p->smoother);
-}
-static bool without_chebyshev(const mg_params_t *p) {
-  return !with_chebyshev(p);
-}
-static bool with_rtol(const mg_params_t *p) {
-  return p->rtol > 0;
-}
-static bool with_timing(const mg_params_t *p) {
-  return !p->verify_only;
-}
-static bool may_measure_energy(const mg_params_t *p) {
-  return p->energy != MG_YES || with_timing(p);
-}
-static bool may_use_cuda(const mg_params_t *p) {
-  return p->device == MG_DEVICE_AUTO || mg_params_uses_gpu(p);
-}
-static bool without_cpu(const mg_params_t *p) {
-  return p->device != MG_DEVICE_CPU;
-}
-static bool with_dry_run(const mg_params_t *p) {
-  return p->dry_run;
-}
-static bool with_health(const mg_params_t *p) {
-  return p->health[0] != '\0';
-}
-static bool with_dump(const mg_params_t *p) {
-  return p->dump[0] != '\0';
-}
-static bool without_dry_run(const mg_params_t *p) {
-  return !p->dry_run;
-}
+/* When an option applies. */
+#define WHEN(name, condition)                                                                      \
+  static bool name(const mg_params_t *p) {                                                         \
+    return condition;                                                                              \
+  }
+WHEN(with_cells_alone, mg_params_has_cells(p) && p->spacing[0] == 0)
+WHEN(is_singular, mg_params_has_cells(p) && mg_params_is_singular(p))
+WHEN(with_coefficients, !mg_traits_of(p->op)->constant)
+WHEN(with_chebyshev, mg_is_polynomial(p->smoother))
+WHEN(without_chebyshev, !with_chebyshev(p))
+WHEN(with_rtol, p->rtol > 0)
+WHEN(with_timing, !p->verify_only)
+WHEN(may_measure_energy, p->energy != MG_YES || with_timing(p))
+WHEN(may_use_cuda, p->device == MG_DEVICE_AUTO || mg_params_uses_gpu(p))
+WHEN(without_cpu, p->device != MG_DEVICE_CPU)
+WHEN(with_dry_run, p->dry_run)
+WHEN(with_health, p->health[0] != '\0')
+WHEN(with_dump, p->dump[0] != '\0')
+WHEN(without_dry_run, !p->dry_run)
 
 #define FIELD(member) .offset = offsetof(mg_params_t, member)
 
