@@ -138,9 +138,6 @@ MG_SHARED bool exercise_differs(double is, double expected) {
   return is != expected && !(is != is && expected != expected);
 }
 
-/** The norm or sum that all threads return together. */
-double exercise_wanted_result(int number, const exercise_data_t *d);
-
 /** Join the results of two threads. */
 MG_SHARED double exercise_join(exercise_result_t kind, double a, double b) {
   if (kind == EXERCISE_SUM) return a + b;

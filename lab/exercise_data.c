@@ -83,7 +83,8 @@ int64_t exercise_ghosts(int number, const exercise_data_t *d, int a) {
   return ghosts == EXERCISE_KS ? d->ks : ghosts;
 }
 
-double exercise_wanted_result(int number, const exercise_data_t *d) {
+/* The norm or sum that all threads return together. */
+static double wanted_result(int number, const exercise_data_t *d) {
   double norm = 0.0, sum = 0.0;
   if (exercise_info[number - 1].result == EXERCISE_NO_RESULT) return 0.0;
 #pragma omp parallel for reduction(max : norm) reduction(+ : sum) if (d->n > SMALL)
@@ -182,7 +183,7 @@ bool exercise_compare(int number, const exercise_form_t *form, const exercise_me
       exercise_wrong(number, verdict, "an element outside of the array was written (%s)", how);
       return false;
     }
-  const double wanted = exercise_wanted_result(number, d);
+  const double wanted = wanted_result(number, d);
   if (info->result == EXERCISE_NO_RESULT || result == wanted) return true;
   exercise_wrong(number, verdict, "the %s is %.17g, should be %.17g (%s)",
                  info->result == EXERCISE_SUM ? "sum" : "norm", result, wanted, how);

@@ -48,7 +48,7 @@ plan_t plan_tree(plan_goal_t goal, int threads) {
 }
 
 /* splitmix64 (Steele, Lea, Flood 2014). */
-int plan_random(plan_random_t *r, int below) {
+static int random_below(plan_random_t *r, int below) {
   uint64_t z = r->state += 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
   z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -67,7 +67,7 @@ static int min_int(int a, int b) {
 /* Combine 2^bits values per warp, `stride` lanes apart, in a random order of radices. */
 static void append_shuffles(plan_t *p, order_t order, int stride, int bits, plan_random_t *random) {
   for (int done = 0; done < bits;) {
-    const int b = 1 + plan_random(random, min_int(3, bits - done));
+    const int b = 1 + random_below(random, min_int(3, bits - done));
     const int low = order == NEAR_FIRST ? done : bits - done - b;
     append(p, order == DOWN ? STEP_DOWN : STEP_XOR, 1 << b, stride << low);
     done += b;
@@ -80,10 +80,10 @@ static void append_shuffles(plan_t *p, order_t order, int stride, int bits, plan
 static int append_exchange(plan_t *p, int active, int stride, bool again, plan_random_t *random) {
   const int values = active / stride;
   const plan_kind_t barrier = active <= PLAN_WARP ? STEP_WARP : STEP_BLOCK;
-  int radix = 1 << plan_random(random, 1 + log2_of(min_int(values, PLAN_WARP)));
+  int radix = 1 << random_below(random, 1 + log2_of(min_int(values, PLAN_WARP)));
   /* Radix 1 only gathers the values of many warps in one. */
   if (radix == 1 && (active <= PLAN_WARP || values > PLAN_WARP)) radix = 2;
-  const bool packed = radix > 1 && radix <= 8 && plan_random(random, 2);
+  const bool packed = radix > 1 && radix <= 8 && random_below(random, 2);
   if (again) append(p, barrier, 0, 0); /* other threads may still read */
   append(p, STEP_STORE, 0, stride);
   append(p, barrier, 0, 0);
@@ -93,22 +93,22 @@ static int append_exchange(plan_t *p, int active, int stride, bool again, plan_r
 
 /* Append steps until one value is left. False if that takes a third exchange. */
 static bool append_steps(plan_t *p, plan_random_t *random) {
-  const order_t order = (order_t)plan_random(random, N_ORDERS);
+  const order_t order = (order_t)random_below(random, N_ORDERS);
   int active = p->threads, stride = 1, exchanges = 0;
   bool shuffled = false;
   while (active > stride) {
     const int in_warp = min_int(active, PLAN_WARP) / stride;
     const bool can_shuffle = in_warp > 1 && !shuffled;
     if (!can_shuffle && exchanges == 2) return false;
-    shuffled = can_shuffle && (exchanges == 2 || plan_random(random, 2));
+    shuffled = can_shuffle && (exchanges == 2 || random_below(random, 2));
     if (!shuffled) {
       active = append_exchange(p, active, stride, exchanges++ > 0, random);
       stride = 1;
-    } else if (p->goal == PLAN_NORM && plan_random(random, 3) == 0) {
+    } else if (p->goal == PLAN_NORM && random_below(random, 3) == 0) {
       append(p, STEP_MAX, 0, 0);
       stride *= in_warp;
     } else {
-      const int bits = 1 + plan_random(random, log2_of(in_warp));
+      const int bits = 1 + random_below(random, log2_of(in_warp));
       append_shuffles(p, order, stride, bits, random);
       stride <<= bits;
     }
@@ -117,8 +117,8 @@ static bool append_steps(plan_t *p, plan_random_t *random) {
 }
 
 plan_t plan_draw(plan_goal_t goal, int threads, plan_random_t *random) {
-  if (plan_random(random, 32) == 0)
-    return tree(goal, threads, 2 << plan_random(random, 5), plan_random(random, 2));
+  if (random_below(random, 32) == 0)
+    return tree(goal, threads, 2 << random_below(random, 5), random_below(random, 2));
   plan_t p;
   do
     p = empty_plan(goal, threads);
@@ -128,12 +128,12 @@ plan_t plan_draw(plan_goal_t goal, int threads, plan_random_t *random) {
 
 /* Loads, and how the blocks run and end. Half of the programs run as many blocks as fit. */
 static void draw_head(plan_t *p, plan_random_t *random) {
-  p->loads = 1 << plan_random(random, 4);
-  p->width = 8 << plan_random(random, 2);
-  p->sums = 1 << plan_random(random, 1 + log2_of(p->loads * p->width / 8));
-  p->grid = (plan_grid_t)plan_random(random, N_GRIDS);
-  p->blocks = plan_random(random, 2)
-                  ? 1 << plan_random(random, 1 + log2_of(PLAN_AT_A_TIME / p->threads))
+  p->loads = 1 << random_below(random, 4);
+  p->width = 8 << random_below(random, 2);
+  p->sums = 1 << random_below(random, 1 + log2_of(p->loads * p->width / 8));
+  p->grid = (plan_grid_t)random_below(random, N_GRIDS);
+  p->blocks = random_below(random, 2)
+                  ? 1 << random_below(random, 1 + log2_of(PLAN_AT_A_TIME / p->threads))
                   : 0;
 }
 
@@ -162,14 +162,14 @@ static void turn_step(plan_step_t *s) {
 
 /* A larger radix for a smaller distance, or the reverse. */
 static void trade(plan_step_t *s, plan_random_t *random) {
-  const bool wider = plan_random(random, 2);
+  const bool wider = random_below(random, 2);
   s->radix = wider ? 2 * s->radix : s->radix / 2;
   s->by = wider ? s->by / 2 : 2 * s->by;
 }
 
 void plan_mutate(plan_t *p, plan_random_t *random) {
-  const int at = p->n_steps > 0 ? plan_random(random, p->n_steps) : 0;
-  switch (p->n_steps > 0 ? plan_random(random, 5) : 0) {
+  const int at = p->n_steps > 0 ? random_below(random, p->n_steps) : 0;
+  switch (p->n_steps > 0 ? random_below(random, 5) : 0) {
   case 0:
     draw_head(p, random);
     break;
@@ -183,7 +183,7 @@ void plan_mutate(plan_t *p, plan_random_t *random) {
     remove_step(p, at);
     break;
   default:
-    insert_step(p, at, p->step[plan_random(random, p->n_steps)]);
+    insert_step(p, at, p->step[random_below(random, p->n_steps)]);
   }
 }
 
@@ -211,15 +211,15 @@ static void consider(plan_set_t *set, const plan_t *plan) {
 
 /* Most programs are long, and most good ones short: take the shortest of a few. */
 static plan_t pick(plan_goal_t goal, plan_random_t *random) {
-  const int threads = 128 << plan_random(random, 3);
+  const int threads = 128 << random_below(random, 3);
   plan_t p = plan_draw(goal, threads, random);
   for (int draw = 1; draw < 10; draw++) {
     const plan_t other = plan_draw(goal, threads, random);
     if (other.n_steps < p.n_steps) p = other;
   }
   draw_head(&p, random);
-  if (plan_random(random, 2))
-    for (int times = 1 + plan_random(random, 3); times > 0; times--)
+  if (random_below(random, 2))
+    for (int times = 1 + random_below(random, 3); times > 0; times--)
       plan_mutate(&p, random);
   return p;
 }

@@ -103,7 +103,6 @@ plan_t plan_tree(plan_goal_t goal, int threads);
 typedef struct {
   uint64_t state;
 } plan_random_t;
-int plan_random(plan_random_t *r, int below);
 
 /** Draw a program whose block alternates shuffles and exchanges through shared memory.
  *

@@ -89,8 +89,9 @@ static uint64_t checksum_of(const mg_field_io_t *io, const buffers_t *b, const m
                    : mg_checksum_doubles(slab->cells + at, n, first);
 }
 
-mg_status_t mg_dataset_move(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
-                            const int32_t n[], bool write, void *values) {
+/* Write or read a small dataset as a whole, on rank 0. */
+static mg_status_t move_dataset(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
+                                const int32_t n[], bool write, void *values) {
   const int32_t rows = mg_comm_is_root() ? n[rank - 1] : 0;
   mg_h5_data_t data;
   MG_TRY(mg_comm_agree(write ? mg_h5_data_create(file, path, type, rank, n, 0, &data)
@@ -119,14 +120,14 @@ mg_status_t mg_rows_move(mg_h5_t *file, const char *path, bool has_sums, int ran
                          const int32_t n[], bool write, const mg_rows_t *rows) {
   const int32_t n_rows = n[rank - 1], length = rank == 1 ? 1 : n[0];
   const size_t bytes = (size_t)n_rows * (size_t)length * sizeof *rows->values;
-  MG_TRY(mg_dataset_move(file, path, MG_H5_DOUBLE, rank, n, write,
-                         write ? rows->values : rows->stored));
+  MG_TRY(
+      move_dataset(file, path, MG_H5_DOUBLE, rank, n, write, write ? rows->values : rows->stored));
   if (has_sums) {
     char sums[MG_H5_NAME_MAX];
     mg_sums_path(path, sums);
     mg_sums_of_rows(rows->values, n_rows, length, rows->sums);
-    MG_TRY(mg_dataset_move(file, sums, MG_H5_UINT64, 1, &n_rows, write,
-                           write ? rows->sums : rows->stored_sums));
+    MG_TRY(move_dataset(file, sums, MG_H5_UINT64, 1, &n_rows, write,
+                        write ? rows->sums : rows->stored_sums));
   }
   const bool same = write || (memcmp(rows->values, rows->stored, bytes) == 0 &&
                               (!has_sums || memcmp(rows->sums, rows->stored_sums,
@@ -247,7 +248,7 @@ static mg_status_t write_checksums(const mg_field_io_t *io, const buffers_t *b, 
   char name[MG_H5_NAME_MAX];
   mg_sums_path(path, name);
   MG_TRY(mg_checksum_sum(b->checksum, io->n[2]));
-  return mg_dataset_move(io->file, name, MG_H5_UINT64, 1, &io->n[2], true, b->checksum);
+  return move_dataset(io->file, name, MG_H5_UINT64, 1, &io->n[2], true, b->checksum);
 }
 
 mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, mg_vector_t vec,

@@ -23,10 +23,6 @@ typedef struct {
   void *data;
 } mg_field_io_t;
 
-/** Write or read a small dataset as a whole, on rank 0. */
-MG_MUST_CHECK mg_status_t mg_dataset_move(mg_h5_t *file, const char *path, mg_h5_type_t type,
-                                          int rank, const int32_t n[], bool write, void *values);
-
 /** Values of a small dataset, the same as read back, and a checksum of each row of both. */
 typedef struct {
   double *values, *stored;

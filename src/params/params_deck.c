@@ -117,8 +117,9 @@ static mg_status_t read_pair(line_t *line) {
   return set_key(line, line->text, equals + 1 + strspn(equals + 1, BLANKS));
 }
 
-mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *text, int64_t length,
-                                const char *name) {
+/* The parser borrows `name`, for messages. */
+static mg_status_t read_deck(mg_parser_t *parser, const char *text, int64_t length,
+                             const char *name) {
   line_t line = {.parser = parser};
   const char *end = text + length;
   parser->deck_name = name;
@@ -163,7 +164,7 @@ mg_status_t mg_parser_read_deck_file(mg_parser_t *parser, const char *path) {
   if (!text)
     return mg_parser_fail(parser, MG_ERR_MEMORY, "out of memory: cannot read deck '%.150s'", path);
   mg_status_t status = load(parser, path, text, &length);
-  if (status == MG_OK) status = mg_parser_read_deck(parser, text, (int64_t)length, path);
+  if (status == MG_OK) status = read_deck(parser, text, (int64_t)length, path);
   free(text);
   return status;
 }
@@ -172,6 +173,6 @@ mg_status_t mg_params_parse_deck(const char *text, int64_t length, const char *n
                                  mg_params_t *params, char *message, int message_size) {
   mg_parser_t parser;
   mg_parser_init(&parser, params, message, message_size);
-  MG_TRY(mg_parser_read_deck(&parser, text, length, name));
+  MG_TRY(read_deck(&parser, text, length, name));
   return mg_parser_finish(&parser, NULL);
 }

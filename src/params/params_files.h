@@ -45,13 +45,8 @@ MG_MUST_CHECK mg_status_t mg_params_parse_deck(const char *text, int64_t length,
 /** File name of the --dump-every dump after `cycles` cycles: NAME.hdf becomes NAME.0003.hdf. */
 void mg_dump_numbered(const char *path, int cycles, char numbered[MG_PATH_MAX]);
 
-/** Read a deck from memory into the parser.
- *
- *  @param[in] name  file name for messages; borrowed by the parser */
-MG_MUST_CHECK mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *text, int64_t length,
-                                              const char *name);
-
-/** mg_parser_read_deck from a file. Returns MG_ERR_IO if it cannot be read. */
+/** Read a deck from a file into the parser, which borrows `path`. Returns MG_ERR_IO if it cannot be
+ * read. */
 MG_MUST_CHECK mg_status_t mg_parser_read_deck_file(mg_parser_t *parser, const char *path);
 
 /** Apply the settings in the files that options name. NULL: none */

@@ -82,7 +82,8 @@ static double diagonal_error(const double amplitude[64], double x) {
   return fabs(sum);
 }
 
-double mg_verify_expected_error(const mg_params_t *params, int n) {
+/* max |u_2h - R u_h| within a factor of 1/2 to 2 (below n = 64 only an upper bound). n is even. */
+static double expected_error(const mg_params_t *params, int n) {
   const double known = mg_traits_of(params->op)->error[mg_params_is_all_periodic(params)];
   if (known > 0.0) return known / n / n;
   double amplitude[64], moduli = 0.0, peak = 0.0;
@@ -95,12 +96,13 @@ double mg_verify_expected_error(const mg_params_t *params, int n) {
   return n < 32 ? moduli : peak;
 }
 
-/* A u is a sum of terms of size beta n^2 |u|, each rounded. The factors bound the largest
+/* Relative residual at which solves stall; for a user's problem a bound that holds for any.
+ * A u is a sum of terms of size beta n^2 |u|, each rounded. The factors bound the largest
  * values left after 14 or more cycles on 16^3 to 256^3 cells, for both equations and
  * boundaries. These values were 0.007 to 0.0134 for fv2 and fv4. For 7pt they were 0.030 to
  * 0.052 with walls and 0.013 to 0.026 periodic, where |u| is smaller; for 27pt, up to 128^3, at
  * most 0.112 and 0.048. They grow slowly with n, as a maximum over more cells does. */
-double mg_verify_attainable_rtol(const mg_params_t *params, int n) {
+static double attainable_rtol(const mg_params_t *params, int n) {
   const bool periodic = mg_params_is_all_periodic(params);
   if (mg_params_solves_once(params)) return DBL_EPSILON;
   return mg_traits_of(params->op)->rounding[periodic] * DBL_EPSILON * n * n;
@@ -108,7 +110,7 @@ double mg_verify_attainable_rtol(const mg_params_t *params, int n) {
 
 void mg_verify_warn_of_rtol(const mg_params_t *params, const int32_t n[3]) {
   const int32_t longer = n[0] > n[1] ? n[0] : n[1];
-  const double attainable = mg_verify_attainable_rtol(params, longer > n[2] ? longer : n[2]);
+  const double attainable = attainable_rtol(params, longer > n[2] ? longer : n[2]);
   if (params->rtol == 0.0 || params->rtol >= attainable) return;
   /* The suggested value is rounded to two digits and still above the limit. */
   mg_warning("--rtol=%g is below round-off: on %s cells max|f-Au| / max|f| stalls near %.2g; use "
@@ -166,8 +168,8 @@ static void check_residuals(const mg_params_t *params, mg_result_t *result) {
 
 static void check_error(const mg_params_t *params, mg_result_t *result) {
   const int n = result->size[0].n[0];
-  const double expected = mg_verify_expected_error(params, n);
-  const double expected_2h = mg_verify_expected_error(params, n / 2);
+  const double expected = expected_error(params, n);
+  const double expected_2h = expected_error(params, n / 2);
   const bool solved = is_solved(result, 0, expected), solved_2h = is_solved(result, 1, expected_2h);
   const mg_operator_traits_t *t = mg_traits_of(params->op);
   const double order = t->order;

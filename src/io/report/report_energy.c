@@ -3,19 +3,21 @@
 #include "io/report/report_wings.h"
 #include <math.h>
 
-const char *mg_report_energy_gap(const mg_energy_t *energy, mg_energy_part_t part) {
+/* Reason why there is no energy of a part; NULL if there is. */
+static const char *gap_of(const mg_energy_t *energy, mg_energy_part_t part) {
   const mg_energy_sum_t *sum = &energy->sum[part];
   if (sum->why[0]) return sum->why;
   return energy->n_solves == 0 ? "the timed solves at h are not complete" : NULL;
 }
 
-double mg_report_joules_per_solve(const mg_energy_t *energy, mg_energy_part_t part) {
-  return mg_report_energy_gap(energy, part) ? NAN : energy->sum[part].joules / energy->n_solves;
+/* At h; NaN if not measured. */
+static double joules_per_solve(const mg_energy_t *energy, mg_energy_part_t part) {
+  return gap_of(energy, part) ? NAN : energy->sum[part].joules / energy->n_solves;
 }
 
 static bool has_any(const mg_energy_t *energy) {
   for (int p = 0; p < MG_N_ENERGY_PARTS; p++)
-    if (!mg_report_energy_gap(energy, (mg_energy_part_t)p)) return true;
+    if (!gap_of(energy, (mg_energy_part_t)p)) return true;
   return false;
 }
 
@@ -23,8 +25,8 @@ static void print_part(FILE *out, const mg_result_t *result, mg_energy_part_t pa
   const mg_energy_names_t *names = &mg_energy_names[part];
   const mg_energy_t *energy = &result->energy;
   const mg_energy_sum_t *sum = &energy->sum[part];
-  const char *gap = mg_report_energy_gap(energy, part);
-  const double per_solve = mg_report_joules_per_solve(energy, part);
+  const char *gap = gap_of(energy, part);
+  const double per_solve = joules_per_solve(energy, part);
   if (gap)
     fprintf(out, "  %-4s not measured: %s\n", names->text, gap);
   else
@@ -53,8 +55,8 @@ void mg_report_print_energy(FILE *out, const mg_result_t *result) {
 /* clang-format off */
 static void put_energy_part(mg_sink_t *s, const mg_result_t *result, mg_energy_part_t part) {
   const mg_energy_sum_t *sum = &result->energy.sum[part];
-  const char *gap = mg_report_energy_gap(&result->energy, part);
-  const double per_solve = mg_report_joules_per_solve(&result->energy, part);
+  const char *gap = gap_of(&result->energy, part);
+  const double per_solve = joules_per_solve(&result->energy, part);
   TEXT("source", mg_energy_names[part].source, "of the energy", .words = "NVML|RAPL package|RAPL psys");
   INTEGER("counters", sum->n_counters, "number of counters", .high = 1e9);
   REAL("joules", gap ? NAN : sum->joules, "energy in the window", JOULES);
@@ -84,7 +86,7 @@ void mg_energy_columns(mg_sink_t *s, const mg_report_t *r, int next) {
   if (!e->is_reported) return;
   REAL("energy_seconds", at_h && e->n_solves > 0 ? e->seconds : NAN, "", .csv = next++);
   for (int part = 0; part < MG_N_ENERGY_PARTS; part++) {
-    const double joules = mg_report_joules_per_solve(e, (mg_energy_part_t)part);
+    const double joules = joules_per_solve(e, (mg_energy_part_t)part);
     const bool has = at_h && !isnan(joules);
     const char *name = mg_energy_names[part].key;
     REAL(KEY("joules_per_solve"), has ? joules : NAN, "", .csv = next++);

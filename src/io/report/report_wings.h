@@ -14,12 +14,6 @@ void mg_report_print_choices(FILE *out, const mg_placement_t *placement);
 /** Print a table of the energy of the timed solves at h; nothing if none was requested. */
 void mg_report_print_energy(FILE *out, const mg_result_t *result);
 
-/** Reason why there is no energy of a part; NULL if there is. */
-const char *mg_report_energy_gap(const mg_energy_t *energy, mg_energy_part_t part);
-
-/** Joules of one solve at h; NaN if not measured. */
-double mg_report_joules_per_solve(const mg_energy_t *energy, mg_energy_part_t part);
-
 struct mg_sink;
 /** Put the fields of energy in JSON, and its columns in CSV from number `next` on (fields.h). */
 void mg_energy_fields(struct mg_sink *s, const mg_result_t *result);
