@@ -81,49 +81,33 @@ int64_t mg_cuboids_index(const mg_layout_t *layout, const int32_t box[3]) {
  * few different ones, and a result for one holds for all of them. */
 enum { MAX_SHAPES = 1024 };
 typedef struct {
-  int32_t n[3];
-  int64_t n_ranks;
-} shape_t;
-typedef struct {
-  shape_t shape[MAX_SHAPES];
+  part_t part[MAX_SHAPES]; /* one of each shape */
   int n;
 } shapes_t;
 
-static shape_t shape_of(const part_t *part) {
-  shape_t s;
-  memcpy(s.n, part->boxes.n, sizeof s.n);
-  s.n_ranks = part->n_ranks;
-  return s;
-}
-
-/* Add a shape unless present; false if the list is full. */
-static bool add_shape(shapes_t *all, shape_t s) {
+/* Add the shape of a part unless present; false if the list is full. */
+static bool add_shape(shapes_t *all, const part_t *part) {
+  const int32_t *n = part->boxes.n;
   for (int i = 0; i < all->n; i++)
-    if (all->shape[i].n_ranks == s.n_ranks && memcmp(all->shape[i].n, s.n, sizeof s.n) == 0)
+    if (all->part[i].n_ranks == part->n_ranks &&
+        memcmp(all->part[i].boxes.n, n, sizeof part->boxes.n) == 0)
       return true;
   if (all->n == MAX_SHAPES) return false;
-  all->shape[all->n++] = s;
+  all->part[all->n++] = *part;
   return true;
-}
-
-static part_t part_of(shape_t s) {
-  part_t part = {{{0, 0, 0}, {s.n[0], s.n[1], s.n[2]}}, 0, s.n_ranks};
-  return part;
 }
 
 /* Add the shapes of the parts of a cut; all but the last are equal. */
 static bool add_parts(shapes_t *all, const part_t *part, const cut_t *cut) {
   const part_t first = part_at(part, cut, 0), last = part_at(part, cut, cut->ways - 1);
-  return add_shape(all, shape_of(&first)) && add_shape(all, shape_of(&last));
+  return add_shape(all, &first) && add_shape(all, &last);
 }
 
 int64_t mg_cuboids_largest(const mg_layout_t *layout) {
-  const part_t all = whole(layout);
   int64_t largest = 0;
-  shapes_t shapes = {.n = 0};
-  (void)add_shape(&shapes, shape_of(&all));
+  shapes_t shapes = {{whole(layout)}, 1};
   for (int i = 0; i < shapes.n; i++) {
-    const part_t part = part_of(shapes.shape[i]);
+    const part_t part = shapes.part[i];
     const int32_t *n = part.boxes.n;
     const int64_t share = mg_volume(n);
     if (share < part.n_ranks) return 0;
@@ -144,11 +128,9 @@ bool mg_cuboids_are_even(const mg_layout_t *layout) {
 
 bool mg_cuboids_double(const mg_layout_t *fine, const mg_layout_t *coarse) {
   if (fine->n_ranks != coarse->n_ranks || !mg_doubles(fine->boxes, coarse->boxes)) return false;
-  const part_t all = whole(coarse);
-  shapes_t shapes = {.n = 0};
-  (void)add_shape(&shapes, shape_of(&all));
+  shapes_t shapes = {{whole(coarse)}, 1};
   for (int i = 0; i < shapes.n; i++) {
-    const part_t part = part_of(shapes.shape[i]);
+    const part_t part = shapes.part[i];
     if (part.n_ranks == 1) continue;
     part_t wide = part;
     for (int d = 0; d < 3; d++)
