@@ -79,26 +79,6 @@ static mg_status_t open_device(const mg_params_t *params, int n) {
   return gpus()->open(number, &facts);
 }
 
-static int compare_locations(const void *left, const void *right) {
-  const mg_device_location_t *a = *(mg_device_location_t *const *)left,
-                             *b = *(mg_device_location_t *const *)right;
-  if (a->host != b->host) return a->host < b->host ? -1 : 1;
-  return memcmp(a->uuid, b->uuid, sizeof a->uuid);
-}
-
-/* After sorting, ranks that share a device are adjacent. */
-static void count_sharers(mg_device_location_t *locations, mg_device_location_t **sorted, int n) {
-  for (int r = 0; r < n; r++)
-    sorted[r] = &locations[r];
-  qsort(sorted, (size_t)n, sizeof *sorted, compare_locations);
-  for (int first = 0, end; first < n; first = end) {
-    for (end = first + 1; end < n && compare_locations(&sorted[first], &sorted[end]) == 0;)
-      end++;
-    for (int r = first; r < end; r++)
-      sorted[r]->sharers = end - first;
-  }
-}
-
 mg_status_t mg_device_locations(mg_device_location_t **locations) {
   mg_comm_t *world = mg_comm_world();
   const int n = mg_comm_size(world);
@@ -108,13 +88,12 @@ mg_status_t mg_device_locations(mg_device_location_t **locations) {
   MG_TRY(mg_comm_host_number(&host));
   mine.host = host;
   memcpy(mine.uuid, facts.uuid, sizeof mine.uuid);
-  mg_device_location_t **sorted = NULL;
-  mg_status_t status = mg_new(locations, n, "device locations of all ranks");
-  if (status == MG_OK) status = mg_new(&sorted, n, "device locations of all ranks");
-  status = mg_comm_agree(status);
+  mg_status_t status = mg_comm_agree(mg_new(locations, n, "device locations of all ranks"));
   if (status == MG_OK) status = mg_comm_gather(world, &mine, sizeof mine, *locations);
-  if (status == MG_OK) count_sharers(*locations, sorted, n);
-  free(sorted);
+  for (int r = 0; r < n && status == MG_OK; r++)
+    mine.sharers += (*locations)[r].host == mine.host &&
+                    memcmp((*locations)[r].uuid, mine.uuid, sizeof mine.uuid) == 0;
+  if (status == MG_OK) status = mg_comm_gather(world, &mine, sizeof mine, *locations);
   if (status == MG_OK) return MG_OK;
   free(*locations);
   *locations = NULL;
