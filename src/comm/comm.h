@@ -98,12 +98,9 @@ MG_MUST_CHECK mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n);
 /** Element-wise sum over the ranks that share this host's memory, in place. All ranks call it. */
 MG_MUST_CHECK mg_status_t mg_comm_sum_on_host(double *values, int n);
 
-/** This rank's index among the ranks that share its host's memory, and the number of those ranks.
- *  Collective over the world. */
-MG_MUST_CHECK mg_status_t mg_comm_rank_on_host(int *rank, int *size);
-
-/** A unique number of this host: the lowest rank on it. Collective over the world. */
-MG_MUST_CHECK mg_status_t mg_comm_host_number(int *number);
+/** This rank's index among the ranks that share its host's memory, the number of those ranks, and
+ *  the lowest of them: a unique number of the host. NULL: not wanted. Collective over the world. */
+MG_MUST_CHECK mg_status_t mg_comm_rank_on_host(int *rank, int *size, int *lowest);
 
 /** Find the first rank of the group that passes says = true, on all ranks. Collective.
  *

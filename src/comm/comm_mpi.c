@@ -226,27 +226,20 @@ mg_status_t mg_comm_sum_on_host(double *values, int n) {
   return MG_OK;
 }
 
-mg_status_t mg_comm_rank_on_host(int *rank, int *size) {
+mg_status_t mg_comm_rank_on_host(int *rank, int *size, int *lowest) {
   MPI_Comm host;
-  *rank = 0;
-  *size = 1;
-  if (mg_comm_current->size == 1) return MG_OK;
-  TRY_COLLECTIVE(mg_comm_current, MPI_Comm_split_type(mg_comm_current->mpi, MPI_COMM_TYPE_SHARED, 0,
-                                                      MPI_INFO_NULL, &host));
-  TRY_MPI(MPI_Comm_rank(host, rank));
-  TRY_MPI(MPI_Comm_size(host, size));
-  TRY_MPI(MPI_Comm_free(&host));
-  return MG_OK;
-}
-
-mg_status_t mg_comm_host_number(int *number) {
-  MPI_Comm host;
-  *number = mg_comm_current->rank;
-  if (mg_comm_current->size == 1) return MG_OK;
-  TRY_COLLECTIVE(mg_comm_current, MPI_Comm_split_type(mg_comm_current->mpi, MPI_COMM_TYPE_SHARED, 0,
-                                                      MPI_INFO_NULL, &host));
-  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, number, 1, MPI_INT, MPI_MIN, host));
-  TRY_MPI(MPI_Comm_free(&host));
+  int mine = 0, n = 1, least = mg_comm_current->rank;
+  if (mg_comm_current->size > 1) {
+    TRY_COLLECTIVE(mg_comm_current, MPI_Comm_split_type(mg_comm_current->mpi, MPI_COMM_TYPE_SHARED,
+                                                        0, MPI_INFO_NULL, &host));
+    TRY_MPI(MPI_Comm_rank(host, &mine));
+    TRY_MPI(MPI_Comm_size(host, &n));
+    if (lowest) TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, host));
+    TRY_MPI(MPI_Comm_free(&host));
+  }
+  if (rank) *rank = mine;
+  if (size) *size = n;
+  if (lowest) *lowest = least;
   return MG_OK;
 }
 
@@ -323,28 +316,28 @@ static mg_status_t next_request(mg_requests_t *r, MPI_Request **request) {
   return MG_OK;
 }
 
-mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, void *data, int64_t bytes) {
-  for (char *at = data; bytes > 0;) {
-    const int64_t n = bytes < piece_bytes ? bytes : piece_bytes;
+/* Send from `from`, or else receive. */
+static mg_status_t start(mg_requests_t *requests, int64_t rank, const char *from, char *to,
+                         int64_t bytes) {
+  const MPI_Comm mpi = mg_comm_current->mpi;
+  for (int64_t at = 0; at < bytes; at += piece_bytes) {
+    const int n = (int)(bytes - at < piece_bytes ? bytes - at : piece_bytes);
     MPI_Request *request = NULL;
     MG_TRY(next_request(requests, &request));
-    TRY_MPI(MPI_Irecv(at, (int)n, MPI_BYTE, (int)rank, TAG, mg_comm_current->mpi, request));
-    at += n;
-    bytes -= n;
+    if (from)
+      TRY_MPI(MPI_Isend(from + at, n, MPI_BYTE, (int)rank, TAG, mpi, request));
+    else
+      TRY_MPI(MPI_Irecv(to + at, n, MPI_BYTE, (int)rank, TAG, mpi, request));
   }
   return MG_OK;
 }
 
+mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, void *data, int64_t bytes) {
+  return start(requests, rank, NULL, data, bytes);
+}
+
 mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const void *data, int64_t bytes) {
-  for (const char *at = data; bytes > 0;) {
-    const int64_t n = bytes < piece_bytes ? bytes : piece_bytes;
-    MPI_Request *request = NULL;
-    MG_TRY(next_request(requests, &request));
-    TRY_MPI(MPI_Isend(at, (int)n, MPI_BYTE, (int)rank, TAG, mg_comm_current->mpi, request));
-    at += n;
-    bytes -= n;
-  }
-  return MG_OK;
+  return start(requests, rank, data, NULL, bytes);
 }
 
 mg_status_t mg_requests_wait(mg_requests_t *requests) {

@@ -58,8 +58,8 @@ const char *mg_device_text(void) {
 
 /* Number of this rank's device. */
 static mg_status_t device_number(const mg_params_t *params, int n, int *number) {
-  int rank, size;
-  MG_TRY(mg_comm_rank_on_host(&rank, &size));
+  int rank;
+  MG_TRY(mg_comm_rank_on_host(&rank, NULL, NULL));
   *number = params->device_id >= 0 ? params->device_id : rank % n;
   return MG_OK;
 }
@@ -85,7 +85,7 @@ mg_status_t mg_device_locations(mg_device_location_t **locations) {
   int host;
   mg_device_location_t mine;
   memset(&mine, 0, sizeof mine);
-  MG_TRY(mg_comm_host_number(&host));
+  MG_TRY(mg_comm_rank_on_host(NULL, NULL, &host));
   mine.host = host;
   memcpy(mine.uuid, facts.uuid, sizeof mine.uuid);
   mg_status_t status = mg_comm_agree(mg_new(locations, n, "device locations of all ranks"));

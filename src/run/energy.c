@@ -40,9 +40,9 @@ static mg_status_t is_first_on_gpu(const unsigned char uuid[16], bool *first) {
 static mg_status_t find_counters(const mg_params_t *params) {
   static const unsigned char no_gpu[16];
   unsigned char uuid[16];
-  int rank, size;
+  int rank;
   bool first;
-  MG_TRY(mg_comm_rank_on_host(&rank, &size));
+  MG_TRY(mg_comm_rank_on_host(&rank, NULL, NULL));
   mg_device_uuid(params, uuid);
   MG_TRY(is_first_on_gpu(uuid, &first));
   if (rank == 0) mg_powercap_find(&meter.counters);

@@ -59,10 +59,10 @@ static mg_status_t check_room(const mg_params_t *params, int32_t n, const mg_roo
 
 mg_status_t mg_health_sizes(const mg_params_t *params, int32_t n[MG_HEALTH_PROBLEMS]) {
   mg_room_t room;
-  int rank, ranks;
+  int ranks;
   double medium = 0.0;
   MG_TRY(mg_memory_room(params, &room));
-  MG_TRY(mg_comm_rank_on_host(&rank, &ranks));
+  MG_TRY(mg_comm_rank_on_host(NULL, &ranks, NULL));
   mg_status_t status = MG_OK;
   for (int k = 1; k < N_KNOWN && status == MG_OK; k++) {
     bool fit = false;
