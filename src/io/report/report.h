@@ -12,11 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Statistics of a count over the ranks that hold cells of a level. */
+/** Statistics over ranks. */
 typedef struct {
-  int64_t min, max;
-  double mean;
-} mg_count_t;
+  double min, mean, max;
+} mg_spread_t;
+
+/** What a level's ranks send in a solve. */
+typedef enum { MG_COUNT_MESSAGES, MG_COUNT_BYTES, MG_COUNT_REDUCTIONS, MG_N_COUNTS } mg_count_t;
 
 /** Class of a result. docs/rules.md has the rules of each. */
 typedef enum {
@@ -58,10 +60,9 @@ typedef struct {
   mg_smoothing_t smoothing[MG_MAX_LEVELS]; /**< of rank 0 */
   /* Set by mg_report_end. */
   /** seconds of one timed solve of the finest grid, over ranks */
-  double time_min[MG_MAX_LEVELS][MG_N_TIMES], time_mean[MG_MAX_LEVELS][MG_N_TIMES],
-      time_max[MG_MAX_LEVELS][MG_N_TIMES];
-  /** of one such solve, sent per rank */
-  mg_count_t messages[MG_MAX_LEVELS], message_bytes[MG_MAX_LEVELS], reductions[MG_MAX_LEVELS];
+  mg_spread_t seconds[MG_MAX_LEVELS][MG_N_TIMES];
+  /** of one such solve, over the ranks that hold cells of a level; least and most are integers */
+  mg_spread_t counts[MG_MAX_LEVELS][MG_N_COUNTS];
   bool has_checksums; /**< of u and f at h; with --json, after complete solves */
   uint64_t checksum_u, checksum_f;
   mg_reference_t reference; /**< what --rtol is relative to at h */

@@ -111,11 +111,11 @@ static void put_timing(mg_sink_t *s, const mg_params_t *p) {
   REAL("min_time", p->min_time, "--min-time");
 }
 
-static void put_count(mg_sink_t *s, const char *key, const mg_count_t *count) {
+static void put_count(mg_sink_t *s, const char *key, const mg_spread_t *count) {
   MG_OPEN(MG_ROW(REAL, key, "of one solve: min, mean, max over its ranks", THREE, .list = true), true) {
-    if (!s->lists) INTEGER(key, count->min, "");
+    if (!s->lists) INTEGER(key, (int64_t)count->min, "");
     REAL(key, count->mean, "");
-    if (!s->lists) INTEGER(key, count->max, "");
+    if (!s->lists) INTEGER(key, (int64_t)count->max, "");
   }
 }
 
@@ -143,14 +143,15 @@ static void put_breakdown(mg_sink_t *s, const mg_report_t *r, int l) {
   OBJECT("seconds", "with `--levels-breakdown`: [operations](usage.md#the-table-of-levels) that took time",
          OPTIONAL)
     for (int t = 0; t < MG_N_TIMES; t++) {
-      const double values[] = {r->time_min[l][t], r->time_mean[l][t], r->time_max[l][t]};
+      const mg_spread_t *spread = &r->seconds[l][t];
+      const double values[] = {spread->min, spread->mean, spread->max};
       char key[MG_TIME_KEY_SIZE];
       if (s->lists || values[2] != 0.0)
         LIST(REAL, mg_time_key((mg_time_t)t, key), 3, values[i], "min, mean, max over ranks", THREE);
     }
-  put_count(s, "messages", &r->messages[l]);
-  put_count(s, "message_bytes", &r->message_bytes[l]);
-  put_count(s, "reductions", &r->reductions[l]);
+  put_count(s, "messages", &r->counts[l][MG_COUNT_MESSAGES]);
+  put_count(s, "message_bytes", &r->counts[l][MG_COUNT_BYTES]);
+  put_count(s, "reductions", &r->counts[l][MG_COUNT_REDUCTIONS]);
 }
 
 static void put_tally(mg_sink_t *s, const mg_tally_t *t) {
@@ -250,7 +251,7 @@ static void put_columns(mg_sink_t *s, const mg_report_t *r) {
   for (int t = 0; t < MG_N_TIMES && mg_report_has_breakdown(r); t++) {
     double seconds = 0.0; /* each level counts its slowest rank */
     for (int l = 0; l < r->plan->n_levels; l++)
-      seconds += r->time_max[l][t];
+      seconds += r->seconds[l][t].max;
     REAL(KEY(mg_time_key((mg_time_t)t, operation)), at_h ? seconds : NAN, "", .csv = next++);
   }
   MG_IF_ENERGY(mg_energy_columns(s, r, next));

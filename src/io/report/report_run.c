@@ -47,49 +47,36 @@ static mg_status_t gather_levels(const mg_hierarchy_t *h, mg_report_t *r) {
   return MG_OK;
 }
 
-/* Seconds per solve of each operation of a level. */
-static mg_status_t gather_times(const mg_timers_t *timers, double per_solve, int l,
-                                mg_report_t *r) {
-  double *min = r->time_min[l], *mean = r->time_mean[l], *max = r->time_max[l];
-  for (int t = 0; t < MG_N_TIMES; t++)
-    min[t] = mean[t] = max[t] = per_solve * timers->seconds[t];
-  MG_TRY(mg_comm_min(mg_comm_world(), min, MG_N_TIMES));
-  MG_TRY(mg_comm_sum(mg_comm_world(), mean, MG_N_TIMES));
-  MG_TRY(mg_comm_max(mg_comm_world(), max, MG_N_TIMES));
-  for (int t = 0; t < MG_N_TIMES; t++)
-    mean[t] /= r->ranks;
-  return MG_OK;
-}
-
-/* Messages and reductions per solve of a level, over the ranks that hold its cells. All solves of
- * one grid send the same messages. */
-static mg_status_t gather_traffic(const mg_traffic_t *t, bool member, int n_solves, int l,
-                                  mg_report_t *r) {
-  enum { N = 3 };
-  const int64_t mine[N] = {t->messages / n_solves, t->bytes / n_solves, t->reductions / n_solves};
-  double min[N], max[N], sum[N + 1];
-  for (int i = 0; i < N; i++) {
-    max[i] = sum[i] = member ? (double)mine[i] : 0.0;
-    min[i] = member ? (double)mine[i] : INFINITY;
+/* Statistics of up to MG_N_TIMES numbers over the ranks that are members. */
+static mg_status_t gather(const double *mine, int n, bool member, mg_spread_t *out) {
+  double min[MG_N_TIMES], max[MG_N_TIMES], sum[MG_N_TIMES + 1];
+  for (int i = 0; i < n; i++) {
+    max[i] = sum[i] = member ? mine[i] : 0.0;
+    min[i] = member ? mine[i] : INFINITY;
   }
-  sum[N] = member;
-  MG_TRY(mg_comm_min(mg_comm_world(), min, N));
-  MG_TRY(mg_comm_max(mg_comm_world(), max, N));
-  MG_TRY(mg_comm_sum(mg_comm_world(), sum, N + 1));
-  mg_count_t *const out[N] = {&r->messages[l], &r->message_bytes[l], &r->reductions[l]};
-  for (int i = 0; i < N; i++)
-    *out[i] = (mg_count_t){(int64_t)min[i], (int64_t)max[i], sum[i] / sum[N]};
+  sum[n] = member;
+  MG_TRY(mg_comm_min(mg_comm_world(), min, n));
+  MG_TRY(mg_comm_max(mg_comm_world(), max, n));
+  MG_TRY(mg_comm_sum(mg_comm_world(), sum, n + 1));
+  for (int i = 0; i < n; i++)
+    out[i] = (mg_spread_t){min[i], sum[i] / sum[n], max[i]};
   return MG_OK;
 }
 
+/* Per solve. All solves of one grid send the same messages. */
 static mg_status_t gather_accounts(const mg_hierarchy_t *h, mg_report_t *r) {
   const mg_hierarchy_t *cycles = mg_hierarchy_of_cycles(h);
-  const int n = r->result->n_profiled;
+  const int n = r->result->n_profiled, solves = n > 0 ? n : 1;
   for (int l = 0; l < cycles->n_levels; l++) {
     const mg_timers_t timers = mg_hierarchy_timers(h, l);
-    const bool member = cycles->level[l].comm != NULL;
-    MG_TRY(gather_times(&timers, n > 0 ? 1.0 / n : 0.0, l, r));
-    MG_TRY(gather_traffic(&timers.traffic, member, n > 0 ? n : 1, l, r));
+    const mg_traffic_t *t = &timers.traffic;
+    const double counts[] = {(double)(t->messages / solves), (double)(t->bytes / solves),
+                             (double)(t->reductions / solves)};
+    double seconds[MG_N_TIMES];
+    for (int i = 0; i < MG_N_TIMES; i++)
+      seconds[i] = (n > 0 ? 1.0 / n : 0.0) * timers.seconds[i];
+    MG_TRY(gather(seconds, MG_N_TIMES, true, r->seconds[l]));
+    MG_TRY(gather(counts, MG_N_COUNTS, cycles->level[l].comm != NULL, r->counts[l]));
   }
   return MG_OK;
 }

@@ -160,10 +160,11 @@ static void print_breakdown(FILE *out, const mg_report_t *r) {
   fprintf(out, "  level       grid  operation               min         mean          max\n");
   for (int l = 0; l < r->plan->n_levels; l++)
     for (int t = 0; t < MG_N_TIMES; t++) {
-      if (r->time_max[l][t] == 0.0) continue;
+      const mg_spread_t *s = &r->seconds[l][t];
+      if (s->max == 0.0) continue;
       fprintf(out, "  %5d  %9s  %-17s %12.3e %12.3e %12.3e\n", l,
-              mg_grid(r->plan->level[l].layout.n).text, mg_time_name((mg_time_t)t),
-              r->time_min[l][t], r->time_mean[l][t], r->time_max[l][t]);
+              mg_grid(r->plan->level[l].layout.n).text, mg_time_name((mg_time_t)t), s->min, s->mean,
+              s->max);
     }
 }
 
@@ -194,32 +195,34 @@ static void print_messages(FILE *out, const mg_report_t *r) {
   fprintf(out, "  level       grid  messages: min     mean      max   bytes: min         mean      "
                "    max  reductions\n");
   for (int l = 0; l < r->plan->n_levels; l++) {
-    const mg_count_t *m = &r->messages[l], *b = &r->message_bytes[l],
-                     *reductions = &r->reductions[l];
-    if (m->max == 0 && reductions->max == 0) continue;
-    fprintf(out, "  %5d  %9s  %13" PRId64 " %8.1f %8" PRId64, l,
-            mg_grid(r->plan->level[l].layout.n).text, m->min, m->mean, m->max);
-    fprintf(out, "  %11" PRId64 " %12.0f %12" PRId64 " %11" PRId64 "\n", b->min, b->mean, b->max,
-            reductions->max);
+    const mg_spread_t *m = &r->counts[l][MG_COUNT_MESSAGES], *b = &r->counts[l][MG_COUNT_BYTES];
+    const double reductions = r->counts[l][MG_COUNT_REDUCTIONS].max;
+    if (m->max == 0.0 && reductions == 0.0) continue;
+    fprintf(out, "  %5d  %9s  %13.0f %8.1f %8.0f  %11.0f %12.0f %12.0f %11.0f\n", l,
+            mg_grid(r->plan->level[l].layout.n).text, m->min, m->mean, m->max, b->min, b->mean,
+            b->max, reductions);
   }
 }
 
 /* Print a row of the table of shares: percent of a solve per operation that took any time (blank
- * if `mean` is NULL), percent of all operations together, and seconds. */
-static void print_share(FILE *out, const double *mean, const double of_operation[MG_N_TIMES],
-                        double sum, double solve) {
+ * if `times` is NULL), percent of all operations together, and seconds. */
+static void print_share(FILE *out, const mg_spread_t *times,
+                        const mg_spread_t of_operation[MG_N_TIMES], double sum, double solve) {
   for (int t = 0; t < MG_N_TIMES; t++) {
     const int length = (int)strlen(mg_time_name((mg_time_t)t)), width = length > 8 ? length : 8;
-    if (of_operation[t] > 0.0 && mean) fprintf(out, "  %*.1f", width, 100.0 * mean[t] / solve);
-    if (of_operation[t] > 0.0 && !mean) fprintf(out, "  %*s", width, "");
+    if (!(of_operation[t].mean > 0.0)) continue;
+    if (times)
+      fprintf(out, "  %*.1f", width, 100.0 * times[t].mean / solve);
+    else
+      fprintf(out, "  %*s", width, "");
   }
   fprintf(out, "  %8.1f  %12.6f\n", 100.0 * sum / solve, sum);
 }
 
-static double sum_of(const double mean[MG_N_TIMES]) {
+static double sum_of(const mg_spread_t times[MG_N_TIMES]) {
   double sum = 0.0;
   for (int t = 0; t < MG_N_TIMES; t++)
-    sum += mean[t];
+    sum += times[t].mean;
   return sum;
 }
 
@@ -227,17 +230,17 @@ static double sum_of(const double mean[MG_N_TIMES]) {
  * on which a rank has no cells belongs to no operation. */
 static void print_shares(FILE *out, const mg_report_t *r) {
   const double solve = r->result->seconds_profiled;
-  double all[MG_N_TIMES] = {0.0};
+  mg_spread_t all[MG_N_TIMES] = {{0.0, 0.0, 0.0}};
   for (int l = 0; l < r->plan->n_levels; l++)
     for (int t = 0; t < MG_N_TIMES; t++)
-      all[t] += r->time_mean[l][t];
+      all[t].mean += r->seconds[l][t].mean;
   fprintf(out, "\n  percent of one solve at h, mean over ranks\n  level       grid");
   for (int t = 0; t < MG_N_TIMES; t++)
-    if (all[t] > 0.0) fprintf(out, "  %8s", mg_time_name((mg_time_t)t));
+    if (all[t].mean > 0.0) fprintf(out, "  %8s", mg_time_name((mg_time_t)t));
   fprintf(out, "       all       seconds\n");
   for (int l = 0; l < r->plan->n_levels; l++) {
     fprintf(out, "  %5d  %9s", l, mg_grid(r->plan->level[l].layout.n).text);
-    print_share(out, r->time_mean[l], all, sum_of(r->time_mean[l]), solve);
+    print_share(out, r->seconds[l], all, sum_of(r->seconds[l]), solve);
   }
   fprintf(out, "  %16s", "all levels");
   print_share(out, all, all, sum_of(all), solve);
