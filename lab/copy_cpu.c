@@ -127,23 +127,8 @@ static mg_status_t with_arrays(lab_t *lab, int64_t bytes, mg_status_t (*work)(la
   return status;
 }
 
-/* "model name : ..." on Linux; otherwise a generic name. */
-static void name_machine(char *name, size_t size) {
-  char line[256];
-  snprintf(name, size, "CPU");
-  FILE *file = fopen("/proc/cpuinfo", "r");
-  if (!file) return;
-  while (fgets(line, sizeof line, file)) {
-    if (strncmp(line, "model name", 10) != 0) continue;
-    const char *value = strchr(line, ':');
-    if (value) snprintf(name, size, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
-    break;
-  }
-  fclose(file);
-}
-
 mg_status_t lab_open_cpu(lab_t *lab) {
-  name_machine(lab->machine, sizeof lab->machine);
+  snprintf(lab->machine, sizeof lab->machine, "%s", mg_machine_cpu());
   lab->threads = mg_machine_threads();
   lab->cache_bytes = mg_machine_cache(lab->threads);
   /* The baseline is a speed of memory: its arrays are twice the size of the cache, if that leaves
