@@ -1,4 +1,5 @@
 #include "lab/lab.h"
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/timers.h"
 #include "io/report/report.h"
@@ -111,16 +112,6 @@ void lab_table(lab_t *lab, const char *ladder, const char *format, ...) {
   show_progress(lab);
 }
 
-static mg_status_t make_room(lab_t *lab) {
-  if (lab->n_entries < lab->room) return MG_OK;
-  const int room = lab->room == 0 ? 256 : 2 * lab->room;
-  lab_entry_t *entry = realloc(lab->entry, (size_t)room * sizeof *entry);
-  if (!entry) return mg_error(MG_ERR_MEMORY, "no memory for %d rows", room);
-  lab->entry = entry;
-  lab->room = room;
-  return MG_OK;
-}
-
 mg_status_t lab_add(lab_t *lab, const lab_row_t *row, const char *format, ...) {
   char variant[LAB_NAME];
   va_list args;
@@ -132,7 +123,11 @@ mg_status_t lab_add(lab_t *lab, const lab_row_t *row, const char *format, ...) {
                     lab->table, variant, row->error);
   if (!(row->seconds > 0.0))
     return mg_error(MG_ERR_INTERNAL, "%s: %s: '%s' took no time", lab->ladder, lab->table, variant);
-  MG_TRY(make_room(lab));
+  if (lab->n_entries == lab->room) {
+    const int room = lab->room == 0 ? 256 : 2 * lab->room;
+    MG_TRY(mg_grow(&lab->entry, room, "rows"));
+    lab->room = room;
+  }
   lab_entry_t *e = &lab->entry[lab->n_entries];
   memset(e, 0, sizeof *e);
   e->ladder = lab->ladder;

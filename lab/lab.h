@@ -157,20 +157,10 @@ MG_MUST_CHECK mg_status_t lab_open_cuda(lab_t *lab);
 
 /* Ladders: each adds its tables. lab_roofline (the solver's kernels) runs on any place; the others
  * run on a CPU or on a GPU only. */
-typedef mg_status_t (*lab_ladder_t)(lab_t *lab);
-mg_status_t lab_copy_cpu(lab_t *lab);
-mg_status_t lab_exercise_cpu(lab_t *lab);
-mg_status_t lab_reduce_cpu(lab_t *lab);
-mg_status_t lab_smooth_cpu(lab_t *lab);
-mg_status_t lab_stride_cpu(lab_t *lab);
-mg_status_t lab_wide_cpu(lab_t *lab);
-mg_status_t lab_copy_cuda(lab_t *lab);
-mg_status_t lab_exercise_cuda(lab_t *lab);
-mg_status_t lab_reduce_cuda(lab_t *lab);
-mg_status_t lab_smooth_cuda(lab_t *lab);
-mg_status_t lab_stride_cuda(lab_t *lab);
-mg_status_t lab_wide_cuda(lab_t *lab);
-mg_status_t lab_roofline(lab_t *lab);
+typedef mg_status_t lab_ladder_t(lab_t *lab);
+lab_ladder_t lab_copy_cpu, lab_exercise_cpu, lab_reduce_cpu, lab_smooth_cpu, lab_stride_cpu,
+    lab_wide_cpu, lab_copy_cuda, lab_exercise_cuda, lab_reduce_cuda, lab_smooth_cuda,
+    lab_stride_cuda, lab_wide_cuda, lab_roofline;
 
 /** Estimate the time of the roofline ladder on a CPU from some runs of its kernels.
  *  @return as mg_hierarchy_create */

@@ -24,7 +24,7 @@
 #endif
 static const struct {
   const char *name, *what;
-  lab_ladder_t cpu, cuda;
+  lab_ladder_t *cpu, *cuda;
   bool by_name;    /* runs only if named */
   int arrays;      /* arrays of --mib= in memory at once on a CPU, including ghosts */
   int64_t largest; /* largest array in MiB that it uses; 0: unlimited */
@@ -271,7 +271,7 @@ static mg_status_t choose_place(const options_t *o, lab_t *lab) {
   return MG_OK;
 }
 
-static lab_ladder_t ladder_of(const lab_t *lab, int l) {
+static lab_ladder_t *ladder_of(const lab_t *lab, int l) {
   return lab->place == LAB_CUDA ? ladders[l].cuda : ladders[l].cpu;
 }
 
