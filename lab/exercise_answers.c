@@ -4,23 +4,11 @@
 #include <math.h>
 
 #include "lab/access.h"
-#include "lab/exercises/answer_1.h"
-#include "lab/exercises/answer_2.h"
-#include "lab/exercises/answer_3.h"
-#include "lab/exercises/answer_4.h"
-#include "lab/exercises/answer_5.h"
-
-#include "lab/exercises/calls.h"
+#include "lab/exercises/answers.h"
 
 #define LAB_COUNTED
 #include "lab/access.h"
-#include "lab/exercises/answer_1.h"
-#include "lab/exercises/answer_2.h"
-#include "lab/exercises/answer_3.h"
-#include "lab/exercises/answer_4.h"
-#include "lab/exercises/answer_5.h"
-
-#include "lab/exercises/calls.h"
+#include "lab/exercises/answers.h"
 
 #define EXERCISE_FORMS exercise_answers
 #include "lab/exercises/forms.h"

@@ -10,23 +10,11 @@ extern "C" {
 
 namespace {
 namespace yours {
-#include "lab/exercises/exercise_1.h"
-#include "lab/exercises/exercise_2.h"
-#include "lab/exercises/exercise_3.h"
-#include "lab/exercises/exercise_4.h"
-#include "lab/exercises/exercise_5.h"
-
-#include "lab/exercises/calls.h"
+#include "lab/exercises/yours.h"
 } // namespace yours
 
 namespace answers {
-#include "lab/exercises/answer_1.h"
-#include "lab/exercises/answer_2.h"
-#include "lab/exercises/answer_3.h"
-#include "lab/exercises/answer_4.h"
-#include "lab/exercises/answer_5.h"
-
-#include "lab/exercises/calls.h"
+#include "lab/exercises/answers.h"
 } // namespace answers
 
 enum { THREADS = 256, WARP = 32 };
