@@ -80,7 +80,7 @@ static mg_status_t check_small(const lab_t *lab, const roofline_place_t *place, 
   mg_status_t status = roofline_twin_create(h, &twin);
   if (status == MG_OK)
     status = check_legs(place, h->low ? h->low : h, h->low ? twin->low : twin, error);
-  roofline_twin_free(twin);
+  mg_hierarchy_free(twin);
   mg_hierarchy_free(h);
   return status;
 }

@@ -105,9 +105,8 @@ MG_MUST_CHECK mg_status_t roofline_begin(const roofline_place_t *place, mg_hiera
 /** Create the oracle of a hierarchy of one box: its levels 0 and 1 on the CPU backend, without
  *  fused operations. Its smoother has the bound of the eigenvalues of `h`. With mixed precision,
  * the oracle of h->low is (*twin)->low.
- *  @return as mg_hierarchy_create; free with roofline_twin_free before `h` */
+ *  @return as mg_hierarchy_create; free with mg_hierarchy_free before `h` */
 MG_MUST_CHECK mg_status_t roofline_twin_create(const mg_hierarchy_t *h, mg_hierarchy_t **twin);
-void roofline_twin_free(mg_hierarchy_t *twin);
 
 /** Run a kernel on position-dependent values and compare its output, cell by cell, with that of
  *  roofline_run on the twin. A norm must also find the largest cell at many places.

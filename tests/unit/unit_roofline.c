@@ -147,7 +147,7 @@ static void check_hierarchy(mg_hierarchy_t *h, roofline_kind_t first, roofline_k
   check_kinds(h, first, end);
   check_begin(h);
   if (norms) check_norms(h);
-  roofline_twin_free(twin);
+  mg_hierarchy_free(twin);
   mg_hierarchy_free(h);
 }
 
@@ -200,7 +200,7 @@ static void check_fused_legs(mg_hierarchy_t *h) {
   fuse_legs(h);
   check_kinds(h, ROOFLINE_SMOOTHS_RESTRICTS, ROOFLINE_SMOOTHS_NORM + 1);
   check_norm(h, ROOFLINE_SMOOTHS_NORM);
-  roofline_twin_free(twin);
+  mg_hierarchy_free(twin);
   mg_hierarchy_free(h);
 }
 
@@ -223,7 +223,7 @@ static void check_mixed(const char *operator) {
   twin = both->low;
   for (size_t k = 0; k < sizeof of_float / sizeof of_float[0]; k++)
     check_kinds(h->low, of_float[k], of_float[k] + 1);
-  roofline_twin_free(both);
+  mg_hierarchy_free(both);
   mg_hierarchy_free(h);
 }
 
