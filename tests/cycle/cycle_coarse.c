@@ -51,31 +51,6 @@ static void test_solves(mg_hierarchy_t *h) {
   }
 }
 
-static void test_alpha(const fixture_backend_t *backend, const char *operator_and_smoother) {
-  enum { CELLS = 8 * 8 * 8 };
-  double *alpha = field_random(CELLS, 5);
-  char options[128];
-  for (int c = 0; c < CELLS; c++)
-    alpha[c] += 1.5;
-  snprintf(options, sizeof options,
-           "%s --equation=helmholtz --rtol=1e-18 --max-cycles=2 boxes=1x1x1",
-           operator_and_smoother);
-  mg_hierarchy_t *h = fixture_create_varying(backend, 3, 1, options, alpha);
-  test_solves(h);
-  mg_hierarchy_free(h);
-  fixture_release();
-}
-
-static void test_alpha_on(const char *name) {
-  static const char *const cases[] = {
-      "--operator=fv2 --smoother=gsrb",      "--operator=fv4 --smoother=gsrb",
-      "--operator=7pt --smoother=gsrb",      "--operator=fv2 --smoother=chebyshev",
-      "--operator=fv4 --smoother=chebyshev", "--operator=7pt --smoother=chebyshev"};
-  for (const fixture_backend_t *b = fixture_backends; b->name; b++)
-    for (size_t c = 0; strcmp(b->name, name) == 0 && c < sizeof cases / sizeof *cases; c++)
-      test_alpha(b, cases[c]);
-}
-
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
   const bool device = mg_device_count() > 0;
@@ -106,7 +81,10 @@ int main(int argc, char **argv) {
                "--precision=mixed --smoother=gsrb,chebyshev,symgs --equation=poisson --rtol=1e-18 "
                "--max-cycles=2 boxes=1x1x1",
                test_solves);
-  test_alpha_on(getenv("FIXTURE_BACKEND"));
+  fixture_each("3x1",
+               "--smoother=gsrb,chebyshev --boundary=dirichlet --equation=helmholtz --rtol=1e-18 "
+               "--max-cycles=2 boxes=1x1x1 alpha",
+               test_solves);
   if (covered == 0) return FIXTURE_SKIP("the backend has no coarse cycles");
   return FIXTURE_END();
 }

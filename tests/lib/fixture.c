@@ -129,6 +129,21 @@ static void pass_halos(const mg_params_t *params, mg_plan_t *plan) {
   }
 }
 
+static mg_status_t load_alpha(void *alpha, mg_hierarchy_t *h) {
+  field_put(&h->level[0], MG_ALPHA, alpha);
+  return MG_OK;
+}
+
+static mg_status_t load_random_alpha(void *none, mg_hierarchy_t *h) {
+  const int64_t cells = mg_volume(h->level[0].store.view.n);
+  double *alpha = field_random(cells, 5);
+  for (int64_t c = 0; c < cells; c++)
+    alpha[c] += 1.5;
+  (void)none;
+  return load_alpha(alpha, h);
+}
+static const mg_problem_source_t random_alpha = {.load = load_random_alpha};
+
 static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
                               const char *options, bool alpha_varies,
                               const mg_problem_source_t *source) {
@@ -159,6 +174,8 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
       interpolations = true;
     else if (strcmp(word, "passes") == 0)
       passes = true;
+    else if (strcmp(word, "alpha") == 0)
+      alpha_varies = true, source = &random_alpha;
     else
       argv[argc++] = word;
 
@@ -200,11 +217,6 @@ mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_di
 mg_hierarchy_t *fixture_create_from(const fixture_backend_t *backend, int log2_box_dim, int boxes,
                                     const char *options, const mg_problem_source_t *source) {
   return create(backend, log2_box_dim, boxes, options, false, source);
-}
-
-static mg_status_t load_alpha(void *alpha, mg_hierarchy_t *h) {
-  field_put(&h->level[0], MG_ALPHA, alpha);
-  return MG_OK;
 }
 
 mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log2_box_dim,

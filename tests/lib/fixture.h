@@ -37,7 +37,8 @@ extern fixture_backend_t fixture_backends[];
  *      `boxes` is ignored, and boxes may be smaller than options accept. With --cells, both numbers
  *      are ignored. wide=i, wide=jk etc.: the domain is four times as long there. residuals,
  *      interpolations: fused sweeps also compute residuals, or interpolate their input, on levels
- *      of any size. passes: a CPU's passes compute ghosts on levels of any size
+ *      of any size. passes: a CPU's passes compute ghosts on levels of any size. alpha: a random
+ *      alpha of 0.5 to 2.5
  *  @return free with mg_hierarchy_free */
 mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
                                const char *options);

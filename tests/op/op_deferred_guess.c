@@ -118,22 +118,6 @@ static void test_plan(mg_hierarchy_t *h) {
   CHECK(!mg_is_singular(&level->store.view));
 }
 
-static void test_varying(const char *backend) {
-  const fixture_backend_t *b = fixture_backends;
-  while (strcmp(b->name, backend) != 0)
-    b++;
-  double *alpha = field_random(48 * 48 * 48, 5);
-  for (int c = 0; c < 48 * 48 * 48; c++)
-    alpha[c] += 1.5;
-  for (int op = 0; op < 2; op++) {
-    mg_hierarchy_t *h = fixture_create_varying(
-        b, 4, 3, textf(MIXED " --equation=helmholtz --operator=%s", op == 0 ? "fv2" : "7pt"),
-        alpha);
-    test_levels(h);
-    mg_hierarchy_free(h);
-  }
-}
-
 static void run(const char *backend) {
   static const char *const cases[] = {"--equation=poisson,helmholtz", "walls=nndnnd",
                                       "walls=dnnnnn --equation=poisson", "boxes=5x2x3",
@@ -145,7 +129,8 @@ static void run(const char *backend) {
     fixture_each("4x1 4x3 5x2", textf(MIXED " %s", options), test_levels);
   }
   fixture_each("4x1", "--precision=mixed", test_plan);
-  test_varying(backend);
+  fixture_each("4x3", MIXED " --operator=fv2,7pt --boundary=dirichlet --equation=helmholtz alpha",
+               test_levels);
   CHECK(sharing > 0 || strcmp(backend, "cpu") == 0);
   CHECK(levels > 0 || strcmp(backend, "cpu") == 0);
   fixture_each("4x3", MIXED " --operator=fv2 --boundary=periodic", test_levels);
