@@ -303,9 +303,7 @@ static void test_divergence(void) {
   /* By default, the coefficients choose a method that converges; others choose again. */
   o.words = "--operator=7pt --boundary=neumann";
   double one = 1.0;
-  hpgmg_array_t ones[MAX_BOXES];
-  for (int box = 0; box < MAX_BOXES; box++)
-    ones[box] = (hpgmg_array_t){.data = &one};
+  const hpgmg_array_t ones[] = EVERYWHERE(one);
   API(hpgmg_create(&o, &s));
   for (int c = 0; c < 3; c++) {
     API(hpgmg_set_coefficients(s, c == 1 ? &(hpgmg_coefficients_t){.cell_beta = ones}

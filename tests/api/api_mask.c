@@ -11,11 +11,6 @@ static int at(const int c[3]) {
   return c[0] + N0 * (c[1] + N1 * c[2]);
 }
 
-#define EACH(c)                                                                                    \
-  for (int c[3] = {0, 0, 0}; c[2] < N2; c[2]++)                                                    \
-    for (c[1] = 0; c[1] < N1; c[1]++)                                                              \
-      for (c[0] = 0; c[0] < N0; c[0]++)
-
 /* u = 1 + 2 i - 3 j + k. */
 static double linear(const int c[3]) {
   return 1.0 + 2.0 * c[0] - 3.0 * c[1] + c[2];
@@ -37,21 +32,15 @@ static void get(part_t *p, double *all) {
     const hpgmg_box_t *b = &my_boxes[box];
     const hpgmg_array_t *a = &p->array[box];
     const double *data = on_device ? values + (a->data - p->device) : a->data;
-    for (int k = 0; k < b->n[2]; k++)
-      for (int j = 0; j < b->n[1]; j++)
-        for (int i = 0; i < b->n[0]; i++)
-          all[at((int[]){b->lo[0] + i, b->lo[1] + j, b->lo[2] + k})] =
-              data[i * a->stride[0] + j * a->stride[1] + k * a->stride[2]];
+    EACH_CELL(c, b->n) {
+      all[at((int[]){b->lo[0] + c[0], b->lo[1] + c[1], b->lo[2] + c[2]})] =
+          data[c[0] * a->stride[0] + c[1] * a->stride[1] + c[2] * a->stride[2]];
+    }
   }
 }
 
-static const hpgmg_array_t *ones(void) {
-  static double one = 1.0;
-  static hpgmg_array_t array[MAX_BOXES];
-  for (int box = 0; box < MAX_BOXES; box++)
-    array[box] = (hpgmg_array_t){.data = &one};
-  return array;
-}
+static double one = 1.0;
+static const hpgmg_array_t ones[] = EVERYWHERE(one);
 
 /* Solve with a mask, or with betas, from u. Cells of other ranks keep u. */
 static hpgmg_info_t solve(hpgmg_solver_t *s, const double *f, double *u) {
@@ -65,7 +54,7 @@ static hpgmg_info_t solve(hpgmg_solver_t *s, const double *f, double *u) {
 
 static void set_mask(hpgmg_solver_t *s, const double *mask) {
   part_t p = part_of(mask, -1);
-  API(hpgmg_set_coefficients(s, &(hpgmg_coefficients_t){.cell_beta = ones(), .mask = p.array}));
+  API(hpgmg_set_coefficients(s, &(hpgmg_coefficients_t){.cell_beta = ones, .mask = p.array}));
   free_part(&p);
 }
 
@@ -85,7 +74,7 @@ static void test_given(const char *words) {
   hpgmg_options_t o = options_of(textf("%s --rtol=1e-12 --spacing=1,1,1", words));
   hpgmg_solver_t *s;
   double worst = 0.0;
-  EACH(c) {
+  EACH_CELL(c, grid) {
     mask[at(c)] = is_at_side(c) ? GIVEN : SOLVED;
     u[at(c)] = is_at_side(c) ? linear(c) : NAN;
     f[at(c)] = is_at_side(c) ? INFINITY : 0.0;
@@ -94,23 +83,26 @@ static void test_given(const char *words) {
   set_mask(s, mask);
   for (int again = 0; again < 2; again++) {
     const double factor = again ? -2.0 : 1.0;
-    EACH(c)
-    if (is_at_side(c)) u[at(c)] = factor * linear(c);
+    EACH_CELL(c, grid) {
+      if (is_at_side(c)) u[at(c)] = factor * linear(c);
+    }
     CHECK_INT(solve(s, f, u).reason, HPGMG_CONVERGED);
-    EACH(c)
-    if (is_mine(c)) worst = fmax(worst, fabs(u[at(c)] - factor * linear(c)));
+    EACH_CELL(c, grid) {
+      if (is_mine(c)) worst = fmax(worst, fabs(u[at(c)] - factor * linear(c)));
+    }
   }
   CHECK(worst < 1e-8);
   /* All is solved again. */
-  API(hpgmg_set_coefficients(s, &(hpgmg_coefficients_t){.cell_beta = ones()}));
-  EACH(c) f[at(c)] = sin(c[0] + 2.0 * c[1] + 3.0 * c[2]);
+  API(hpgmg_set_coefficients(s, &(hpgmg_coefficients_t){.cell_beta = ones}));
+  EACH_CELL(c, grid) f[at(c)] = sin(c[0] + 2.0 * c[1] + 3.0 * c[2]);
   (void)solve(s, f, u);
   hpgmg_destroy(&s);
   API(hpgmg_create(&o, &s));
   (void)solve(s, f, want);
   worst = 0.0;
-  EACH(c)
-  if (is_mine(c)) worst = fmax(worst, fabs(u[at(c)] - want[at(c)]));
+  EACH_CELL(c, grid) {
+    if (is_mine(c)) worst = fmax(worst, fabs(u[at(c)] - want[at(c)]));
+  }
   CHECK(worst < 1e-8);
   hpgmg_destroy(&s);
 }
@@ -121,14 +113,12 @@ static void set_betas(hpgmg_solver_t *s, bool periodic_j) {
   for (int d = 0; d < 3; d++) {
     const int n[3] = {N0 + (d == 0), N1 + (d == 1), N2 + (d == 2)};
     double *beta = calloc((size_t)n[0] * (size_t)n[1] * (size_t)n[2], sizeof *beta);
-    for (int c[3] = {0, 0, 0}; c[2] < n[2]; c[2]++)
-      for (c[1] = 0; c[1] < n[1]; c[1]++)
-        for (c[0] = 0; c[0] < n[0]; c[0]++) {
-          int low[3] = {c[0], c[1], c[2]};
-          low[d] += d == 1 && periodic_j && c[d] == 0 ? N1 - 1 : -1;
-          const bool closed = (c[d] < n[d] - 1 && is_solid(c)) || (low[d] >= 0 && is_solid(low));
-          beta[c[0] + n[0] * (c[1] + n[1] * c[2])] = closed ? 0.0 : 1.0;
-        }
+    EACH_CELL(c, n) {
+      int low[3] = {c[0], c[1], c[2]};
+      low[d] += d == 1 && periodic_j && c[d] == 0 ? N1 - 1 : -1;
+      const bool closed = (c[d] < n[d] - 1 && is_solid(c)) || (low[d] >= 0 && is_solid(low));
+      beta[c[0] + n[0] * (c[1] + n[1] * c[2])] = closed ? 0.0 : 1.0;
+    }
     p[d] = part_of(beta, d);
     free(beta);
   }
@@ -145,7 +135,7 @@ static void test_solids(const char *words, const char *boundary) {
   hpgmg_solver_t *s;
   double sum[2] = {0.0, 0.0};
   int64_t changed = 0, differs = 0;
-  EACH(c) {
+  EACH_CELL(c, grid) {
     mask[at(c)] = is_solid(c) ? SOLID : SOLVED;
     f[at(c)] = is_solid(c) ? NAN : sin(c[0] + 2.0 * c[1] + 3.0 * c[2]) + (c[1] < 9 ? 1.0 : -5.0);
     u[at(c)] = is_solid(c) ? 1e30 + c[0] : 0.0;
@@ -158,7 +148,7 @@ static void test_solids(const char *words, const char *boundary) {
   API(hpgmg_create(&o, &s));
   set_betas(s, strstr(boundary, ",periodic") != NULL);
   CHECK_INT(solve(s, f, want).reason, HPGMG_CONVERGED);
-  EACH(c) {
+  EACH_CELL(c, grid) {
     if (!is_mine(c)) continue;
     differs += u[at(c)] != want[at(c)];
     changed += is_solid(c) && u[at(c)] != 1e30 + c[0];
@@ -176,7 +166,7 @@ static void test_solved(const char *words) {
   hpgmg_options_t o = options_of(textf("%s --rtol=1e-9", words));
   hpgmg_solver_t *s;
   int64_t differs = 0;
-  EACH(c) {
+  EACH_CELL(c, grid) {
     mask[at(c)] = SOLVED;
     f[at(c)] = sin(c[0] + 2.0 * c[1] + 3.0 * c[2]);
   }
@@ -184,7 +174,7 @@ static void test_solved(const char *words) {
   CHECK(solve(s, f, want).cycles > 0);
   set_mask(s, mask);
   (void)solve(s, f, u);
-  EACH(c) differs += is_mine(c) && (u[at(c)] != want[at(c)] || u[at(c)] == 0.0);
+  EACH_CELL(c, grid) differs += is_mine(c) && (u[at(c)] != want[at(c)] || u[at(c)] == 0.0);
   CHECK_INT(differs, 0);
   hpgmg_destroy(&s);
 }
@@ -194,7 +184,7 @@ static void test_guess(const char *words) {
   hpgmg_options_t o = options_of(textf("%s --rtol=1e-9", words));
   hpgmg_array_t own_f[MAX_BOXES], own_u[MAX_BOXES];
   hpgmg_solver_t *s;
-  EACH(c) {
+  EACH_CELL(c, grid) {
     mask[at(c)] = is_solid(c) ? SOLID : (c[0] + c[2]) % 9 == 0 ? GIVEN : SOLVED;
     f[at(c)] = cos(c[0] - 2.0 * c[1]);
     u[at(c)] = linear(c);
@@ -207,7 +197,7 @@ static void test_guess(const char *words) {
   hpgmg_storage(s, own_f, own_u);
   part_t p = part_of(mask, -1);
   if (n_ranks == 1 && n_mine == 1) {
-    API(hpgmg_set_coefficients(s, &(hpgmg_coefficients_t){.cell_beta = ones(), .mask = p.array}));
+    API(hpgmg_set_coefficients(s, &(hpgmg_coefficients_t){.cell_beta = ones, .mask = p.array}));
     CHECK_INT(solve(s, f, u).cycles, 0);
   }
   hpgmg_destroy(&s);
@@ -218,17 +208,15 @@ static void test_errors(const char *words) {
   hpgmg_options_t o = options_of(words);
   hpgmg_solver_t *s;
   double bad = 3.0, zero = 0.0;
-  hpgmg_array_t array[MAX_BOXES] = {{.data = NULL}}, zeros[MAX_BOXES];
-  hpgmg_coefficients_t c = {.cell_beta = ones(), .mask = array};
+  const hpgmg_array_t none[MAX_BOXES] = {{.data = NULL}}, bads[] = EVERYWHERE(bad),
+                      zeros[] = EVERYWHERE(zero);
+  hpgmg_coefficients_t c = {.cell_beta = ones, .mask = none};
   API(hpgmg_create(&o, &s));
   refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT, "mask is NULL");
-  for (int box = 0; box < MAX_BOXES; box++) {
-    array[box] = (hpgmg_array_t){.data = &bad};
-    zeros[box] = (hpgmg_array_t){.data = &zero};
-  }
+  c.mask = bads;
   refused(s, hpgmg_set_coefficients(s, &c), HPGMG_BAD_ARGUMENT,
           "mask has 3 at (0, 0, 0); it must be 0 or from 1 to 2");
-  EACH(i) {
+  EACH_CELL(i, grid) {
     mask[at(i)] = i[0] == 5 ? GIVEN : SOLVED;
     f[at(i)] = 1.0;
     u[at(i)] = NAN;
@@ -248,26 +236,21 @@ static void test_errors(const char *words) {
   hpgmg_destroy(&s);
 }
 
+static void test_backend(const fixture_backend_t *b) {
+  const char *const words = textf("%s --operator=7pt", b->options);
+  test_given(words);
+  test_given(textf("%s --precision=mixed --boundary=neumann", words));
+  test_solids(words, "dirichlet");
+  test_solids(words, "neumann,periodic,neumann");
+  test_solids(words, "neumann");
+  test_solved(words);
+  test_guess(textf("%s --boundary=neumann,dirichlet,robin:1:2", words));
+  test_errors(words);
+}
+
 int main(int argc, char **argv) {
   parts_begin(&argc, &argv);
-  for (const fixture_backend_t *b = fixture_backends; b->name; b++) {
-    if (strcmp(b->name, "cpu") && strcmp(b->name, "guard") && strcmp(b->name, "cuda")) continue;
-    /* On several ranks, the guard has several boxes per rank only. */
-    n_mine = strcmp(b->name, "guard") == 0 && n_ranks > 1 ? MAX_BOXES : 1;
-    for (; n_mine <= MAX_BOXES; n_mine += MAX_BOXES - 1) {
-      const char *const words = textf("%s --operator=7pt", b->options);
-      test_given(words);
-      test_given(textf("%s --precision=mixed --boundary=neumann", words));
-      test_solids(words, "dirichlet");
-      test_solids(words, "neumann,periodic,neumann");
-      test_solids(words, "neumann");
-      test_solved(words);
-      test_guess(textf("%s --boundary=neumann,dirichlet,robin:1:2", words));
-      test_errors(words);
-    }
-    n_mine = 1;
-    fixture_release();
-  }
+  parts_each(2, test_backend);
   parts_end();
   return FIXTURE_END();
 }

@@ -67,10 +67,8 @@ static hpgmg_options_t with_pool(const char *words, pool_t *p) {
 
 static void solve(const hpgmg_options_t *o, part_t *u, int64_t bytes[2]) {
   double one = 1.0;
-  hpgmg_array_t f[MAX_BOXES];
+  const hpgmg_array_t f[] = EVERYWHERE(one);
   hpgmg_solver_t *s;
-  for (int box = 0; box < MAX_BOXES; box++)
-    f[box] = (hpgmg_array_t){.data = &one};
   API(hpgmg_create(o, &s));
   API(hpgmg_solve(s, f, u->array, NULL));
   hpgmg_memory(s, bytes);
@@ -134,18 +132,18 @@ static void test_refusals(const char *words) {
   refuse_create(o, HPGMG_BAD_ARGUMENT, "some ranks have options.allocate");
 }
 
+/* Without measurements, all levels are as planned. */
+static void test_backend(const fixture_backend_t *b) {
+  test_same(textf("%s --agglomerate-below=0", b->options));
+  test_same(textf("%s --agglomerate-below=0 --precision=mixed --smoother=gsrb "
+                  "--boundary=periodic,neumann,dirichlet",
+                  b->options));
+  test_refusals(b->options);
+}
+
 int main(int argc, char **argv) {
   parts_begin(&argc, &argv);
-  for (const fixture_backend_t *b = fixture_backends; b->name; b++) {
-    if (strcmp(b->name, "cpu") && strcmp(b->name, "guard") && strcmp(b->name, "cuda")) continue;
-    /* Without measurements, all levels are as planned. */
-    test_same(textf("%s --agglomerate-below=0", b->options));
-    test_same(textf("%s --agglomerate-below=0 --precision=mixed --smoother=gsrb "
-                    "--boundary=periodic,neumann,dirichlet",
-                    b->options));
-    test_refusals(b->options);
-    fixture_release();
-  }
+  parts_each(1, test_backend);
   parts_end();
   return FIXTURE_END();
 }

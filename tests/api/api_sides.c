@@ -73,29 +73,21 @@ static const char mixed[] = "--boundary=dirichlet,robin:2:0.5:0,neumann,dirichle
 static const double a_of[SIDES] = {1.0, 2.0, 0.0, 1.0, 1.0, 0.0},
                     b_of[SIDES] = {0.0, 0.5, 1.0, 0.0, 1.0, 1.0};
 
-static void zero_f(hpgmg_array_t f[MAX_BOXES]) {
-  static double zero;
-  for (int box = 0; box < MAX_BOXES; box++)
-    f[box] = (hpgmg_array_t){.data = &zero};
-}
-
 static void check_linear(part_t *u, double factor) {
   const double *got = values_in(u);
   for (int box = 0; box < n_mine; box++) {
     const hpgmg_box_t *b = &my_boxes[box];
     const hpgmg_array_t *a = &u->array[box];
-    for (int k = 0; k < b->n[2]; k++)
-      for (int j = 0; j < b->n[1]; j++)
-        for (int i = 0; i < b->n[0]; i++) {
-          const double at[3] = {center(0, b->lo[0] + i), center(1, b->lo[1] + j),
-                                center(2, b->lo[2] + k)};
-          const double *data = on_device ? got + (a->data - u->device) : a->data;
-          const double x = data[i * a->stride[0] + j * a->stride[1] + k * a->stride[2]];
-          if (!(fabs(x - factor * linear(at)) < 1e-6)) {
-            CHECK_NEAR(x, factor * linear(at), 1e-6);
-            return;
-          }
-        }
+    EACH_CELL(c, b->n) {
+      const double at[3] = {center(0, b->lo[0] + c[0]), center(1, b->lo[1] + c[1]),
+                            center(2, b->lo[2] + c[2])};
+      const double *data = on_device ? got + (a->data - u->device) : a->data;
+      const double x = data[c[0] * a->stride[0] + c[1] * a->stride[1] + c[2] * a->stride[2]];
+      if (!(fabs(x - factor * linear(at)) < 1e-6)) {
+        CHECK_NEAR(x, factor * linear(at), 1e-6);
+        return;
+      }
+    }
   }
   CHECK(true);
 }
@@ -107,8 +99,9 @@ static void test_linear(const char *words, bool stretched) {
   if (!stretched)
     for (int i = 0; i <= grid[1]; i++)
       axes[1][i] = 0.0625 * i;
+  double zero = 0.0;
+  const hpgmg_array_t f[] = EVERYWHERE(zero);
   part_t u = part_of(NULL, -1);
-  hpgmg_array_t f[MAX_BOXES];
   hpgmg_solver_t *s;
   values_t v = {{NULL}, {{{.data = NULL}}}, {{{NULL}}}}, twice = v;
   for (int d = 0; d < 3; d++)
@@ -117,7 +110,6 @@ static void test_linear(const char *words, bool stretched) {
       give(&v, d, side, values_on(d, side, a_of[n], b_of[n]));
       give(&twice, d, side, values_on(d, side, 2.0 * a_of[n], 2.0 * b_of[n]));
     }
-  zero_f(f);
   API(hpgmg_create(&o, &s));
   for (int n = 0; n < 3; n++) {
     API(hpgmg_set_sides(s, n == 1 ? &twice.sides : &v.sides));
@@ -141,18 +133,13 @@ static void test_linear(const char *words, bool stretched) {
 
 /* The same value in words and arrays; the arrays before and after the coefficients. */
 static void test_equal(const char *words, const char *kinds, const char *with_values) {
-  double two = 2.0;
+  double one = 1.0, two = 2.0;
   hpgmg_options_t o = options_of(textf("%s %s --rtol=1e-8", words, with_values));
-  hpgmg_array_t ones[MAX_BOXES], same[MAX_BOXES];
+  const hpgmg_array_t ones[] = EVERYWHERE(one), same[] = EVERYWHERE(two);
   const hpgmg_coefficients_t c = {{ones, ones, ones}, NULL, NULL, NULL};
   const hpgmg_sides_t sides = {{{same, NULL}, {NULL, same}, {NULL, NULL}}};
   part_t u = part_of(NULL, -1), want = part_of(NULL, -1);
   hpgmg_solver_t *s;
-  double one = 1.0;
-  for (int box = 0; box < MAX_BOXES; box++) {
-    ones[box] = (hpgmg_array_t){.data = &one};
-    same[box] = (hpgmg_array_t){.data = &two};
-  }
   API(hpgmg_create(&o, &s));
   API(hpgmg_solve(s, ones, want.array, NULL));
   hpgmg_destroy(&s);
@@ -173,15 +160,12 @@ static void test_equal(const char *words, const char *kinds, const char *with_va
 static void test_storage(const char *words, bool accessible) {
   hpgmg_options_t o = options_of(textf("%s --rtol=1e-9", words));
   double two = 2.0, one = 1.0;
-  hpgmg_array_t f[MAX_BOXES], values[MAX_BOXES], own_f[MAX_BOXES], own_u[MAX_BOXES];
+  const hpgmg_array_t f[] = EVERYWHERE(one), values[] = EVERYWHERE(two);
+  hpgmg_array_t own_f[MAX_BOXES], own_u[MAX_BOXES];
   const hpgmg_sides_t sides = {{{values, NULL}, {NULL, NULL}, {NULL, values}}};
   part_t u = part_of(NULL, -1);
   hpgmg_info_t info;
   hpgmg_solver_t *s;
-  for (int box = 0; box < MAX_BOXES; box++) {
-    f[box] = (hpgmg_array_t){.data = &one};
-    values[box] = (hpgmg_array_t){.data = &two};
-  }
   o.guess = 1;
   API(hpgmg_create(&o, &s));
   hpgmg_storage(s, own_f, own_u);
@@ -206,15 +190,11 @@ static void test_storage(const char *words, bool accessible) {
 static void test_shift(const char *words, double alpha) {
   const double rtol = 1e-8, shift = 293.15, conditions[2] = {0.0, shift};
   double source, value, largest = 0.0, difference = 0.0;
-  hpgmg_array_t f[MAX_BOXES], values[MAX_BOXES];
+  const hpgmg_array_t f[] = EVERYWHERE(source), values[] = EVERYWHERE(value);
   const hpgmg_sides_t sides = {{{values, values}, {NULL, values}, {NULL, values}}};
   part_t u[2] = {part_of(NULL, -1), part_of(NULL, -1)};
   hpgmg_info_t info[2];
   hpgmg_solver_t *s;
-  for (int box = 0; box < MAX_BOXES; box++) {
-    f[box] = (hpgmg_array_t){&source, {0, 0, 0}, {0, 0, 0}};
-    values[box] = (hpgmg_array_t){&value, {0, 0, 0}, {0, 0, 0}};
-  }
   hpgmg_options_t o =
       options_of(textf("%s --rtol=%g --boundary=dirichlet,dirichlet,neumann,dirichlet,"
                        "neumann,dirichlet",
@@ -244,17 +224,16 @@ static void test_errors(const char *words) {
   hpgmg_options_t o = options_of(textf("%s --boundary=periodic,dirichlet,neumann", words));
   hpgmg_solver_t *s;
   double bad = NAN;
-  hpgmg_array_t array[MAX_BOXES] = {{.data = NULL}};
+  const hpgmg_array_t none[MAX_BOXES] = {{.data = NULL}}, bads[] = EVERYWHERE(bad);
   hpgmg_sides_t sides = {{{NULL}}};
   API(hpgmg_create(&o, &s));
   refused(s, hpgmg_set_sides(s, NULL), HPGMG_BAD_ARGUMENT, "sides is NULL");
-  sides.values[0][1] = array;
+  sides.values[0][1] = none;
   refused(s, hpgmg_set_sides(s, &sides), HPGMG_BAD_ARGUMENT, "the grid is periodic in i");
   sides.values[0][1] = NULL;
-  sides.values[1][0] = array;
+  sides.values[1][0] = none;
   refused(s, hpgmg_set_sides(s, &sides), HPGMG_BAD_ARGUMENT, "values[1][0] is NULL");
-  for (int box = 0; box < MAX_BOXES; box++)
-    array[box].data = &bad;
+  sides.values[1][0] = bads;
   refused(s, hpgmg_set_sides(s, &sides), HPGMG_BAD_ARGUMENT,
           "values[1][0] has nan at (0, 0, 0); it must be finite");
   bad = 0.0;
@@ -268,31 +247,25 @@ static void test_errors(const char *words) {
   hpgmg_destroy(&s);
 }
 
+static void test_backend(const fixture_backend_t *b) {
+  const bool accessible = strcmp(b->name, "guard") != 0;
+  test_linear(textf("%s --operator=7pt", b->options), true);
+  test_linear(textf("%s --precision=mixed", b->options), false);
+  test_equal(b->options, "--boundary=dirichlet",
+             "--boundary=dirichlet:2,dirichlet,dirichlet,dirichlet:2,dirichlet,dirichlet");
+  test_equal(textf("%s --stretch=x:tanh:1.5", b->options), "--boundary=neumann",
+             "--boundary=neumann:2,neumann,neumann,neumann:2,neumann,neumann");
+  test_shift(b->options, 0.0);
+  test_shift(textf("%s --operator=7pt --equation=helmholtz --precision=mixed", b->options), 1.0);
+  test_storage(b->options, accessible);
+  test_storage(textf("%s --stretch=x:tanh:1.5 --precision=mixed", b->options), accessible);
+  test_errors(b->options);
+}
+
 int main(int argc, char **argv) {
   parts_begin(&argc, &argv);
   make_axes();
-  for (const fixture_backend_t *b = fixture_backends; b->name; b++) {
-    if (strcmp(b->name, "cpu") && strcmp(b->name, "guard") && strcmp(b->name, "cuda")) continue;
-    /* On several ranks, the guard has several boxes per rank only. */
-    n_mine = strcmp(b->name, "guard") == 0 && n_ranks > 1 ? MAX_BOXES : 1;
-    for (; n_mine <= MAX_BOXES; n_mine += MAX_BOXES - 1) {
-      test_linear(textf("%s --operator=7pt", b->options), true);
-      test_linear(textf("%s --precision=mixed", b->options), false);
-      test_equal(b->options, "--boundary=dirichlet",
-                 "--boundary=dirichlet:2,dirichlet,dirichlet,dirichlet:2,dirichlet,dirichlet");
-      test_equal(textf("%s --stretch=x:tanh:1.5", b->options), "--boundary=neumann",
-                 "--boundary=neumann:2,neumann,neumann,neumann:2,neumann,neumann");
-      test_shift(b->options, 0.0);
-      test_shift(textf("%s --operator=7pt --equation=helmholtz --precision=mixed", b->options),
-                 1.0);
-      const bool accessible = strcmp(b->name, "guard") != 0;
-      test_storage(b->options, accessible);
-      test_storage(textf("%s --stretch=x:tanh:1.5 --precision=mixed", b->options), accessible);
-      test_errors(b->options);
-    }
-    n_mine = 1;
-    fixture_release();
-  }
+  parts_each(2, test_backend);
   for (int d = 0; d < 3; d++)
     free(axes[d]);
   parts_end();

@@ -34,13 +34,12 @@ static double *get_faces(mg_hierarchy_t *h, int d) {
   if (!mg_params_is_periodic(&h->params, d))
     MUST(mg_boundary_move(&h->level[0], MG_BETA_I + (mg_vector_t)d, d, 1, false, wall));
   size[d]++;
-  for (int k = 0, face = 0; k < size[2]; k++)
-    for (int j = 0; j < size[1]; j++)
-      for (int i = 0; i < size[0]; i++, face++) {
-        const int at[3] = {i, j, k};
-        const int a = d == 0 ? j : i, b = d == 2 ? j : k;
-        faces[face] = at[d] == grid[d] ? wall[a + n[0] * b] : low[i + grid[0] * (j + grid[1] * k)];
-      }
+  double *face = faces;
+  EACH_CELL(at, size) {
+    const int a = at[d == 0], b = at[d == 2 ? 1 : 2];
+    *face++ =
+        at[d] == grid[d] ? wall[a + n[0] * b] : low[at[0] + grid[0] * (at[1] + grid[1] * at[2])];
+  }
   free(wall);
   return faces;
 }
@@ -226,8 +225,7 @@ static void test_mixed(const fixture_backend_t *b) {
   }
   if (f.values > 0) CHECK_SAME(values_in(&u[0]), values_in(&u[1]), f.values);
   o.cycles = 0;
-  const hpgmg_array_t one_array = {.data = &one},
-                      ones[MAX_BOXES] = {one_array, one_array, one_array};
+  const hpgmg_array_t ones[] = EVERYWHERE(one);
   API(hpgmg_create(&o, &s[0]));
   API(hpgmg_solve(s[0], f.array, u[0].array, &info));
   hpgmg_destroy(&s[0]);
@@ -249,8 +247,8 @@ static void test_alpha(const fixture_backend_t *b) {
   hpgmg_solver_t *s;
   o.varying_alpha = 1;
   API(hpgmg_create(&o, &s));
-  const hpgmg_array_t alpha = {.data = &one}, all[MAX_BOXES] = {alpha, alpha, alpha};
-  set_beta(s, &r, all);
+  const hpgmg_array_t alpha[] = EVERYWHERE(one);
+  set_beta(s, &r, alpha);
   part_t f = part_of(r.f, -1), u = part_of(NULL, -1);
   hpgmg_info_t info;
   API(hpgmg_solve(s, f.array, u.array, &info));
@@ -305,7 +303,7 @@ static void test_zero_rhs(const fixture_backend_t *b) {
   hpgmg_solver_t *s;
   hpgmg_info_t info;
   double zero = 0.0;
-  const hpgmg_array_t none = {.data = &zero}, f[MAX_BOXES] = {none, none, none};
+  const hpgmg_array_t f[] = EVERYWHERE(zero);
   double *random = field_random(mg_volume(grid), 3);
   part_t u = part_of(random, -1);
   o.guess = 1;
@@ -357,7 +355,7 @@ static void test_faces(const fixture_backend_t *b) {
                         .length = {1.25, 1.0625, 0.875},
                         .stretch = {0.0, 1.5, 0.0}};
   double even[2][32], one = 1.0;
-  const hpgmg_array_t array = {.data = &one}, f[MAX_BOXES] = {array, array, array};
+  const hpgmg_array_t f[] = EVERYWHERE(one);
   hpgmg_options_t o[2] = {
       options_of(textf("%s --lengths=1.25,1.0625,0.875 --stretch=y:tanh:1.5", b->options)),
       options_of(b->options)};
@@ -399,7 +397,7 @@ static void test_one(const fixture_backend_t *b, const char *words, double f) {
   hpgmg_options_t o = options_of(textf("%s %s --rtol=1e-10", b->options, words));
   hpgmg_solver_t *s;
   part_t u = part_of(NULL, -1);
-  const hpgmg_array_t array = {.data = &f}, all[MAX_BOXES] = {array, array, array};
+  const hpgmg_array_t all[] = EVERYWHERE(f);
   API(hpgmg_create(&o, &s));
   API(hpgmg_solve(s, all, u.array, NULL));
   const double *got = values_in(&u);
@@ -436,10 +434,8 @@ static void test_own_boxes(const fixture_backend_t *b, const char *words) {
 }
 
 static void set_constants(hpgmg_solver_t *s, double *beta) {
-  hpgmg_array_t array[3][MAX_BOXES] = {0};
-  for (int d = 0; d < 3; d++)
-    for (int box = 0; box < MAX_BOXES; box++)
-      array[d][box].data = &beta[d];
+  const hpgmg_array_t array[3][MAX_BOXES] = {EVERYWHERE(beta[0]), EVERYWHERE(beta[1]),
+                                             EVERYWHERE(beta[2])};
   const hpgmg_coefficients_t c = {.beta = {array[0], array[1], array[2]}};
   API(hpgmg_set_coefficients(s, &c));
 }
@@ -550,27 +546,9 @@ static void test_backend(const fixture_backend_t *b) {
   hpgmg_destroy(&first);
 }
 
-/* Backends that a word selects alone. */
-static bool has_solver(const char *name) {
-  return strcmp(name, "cpu") == 0 || strcmp(name, "guard") == 0 || strcmp(name, "cuda") == 0;
-}
-
 int main(int argc, char **argv) {
   parts_begin(&argc, &argv);
-  for (const fixture_backend_t *b = fixture_backends; b->name; b++) {
-    if (!has_solver(b->name)) continue;
-    const bool has_device = strcmp(b->name, "cuda") == 0;
-    /* On several ranks, the guard has several boxes per rank only. */
-    const int first = strcmp(b->name, "guard") == 0 && n_ranks > 1 ? 1 : 0;
-    for (int mode = first; mode < (has_device ? 4 : 2); mode++) {
-      n_mine = mode % 2 == 0 ? 1 : MAX_BOXES;
-      on_device = mode >= 2;
-      test_backend(b);
-    }
-    n_mine = 1;
-    on_device = false;
-    fixture_release();
-  }
+  parts_each(4, test_backend);
   parts_end();
   return FIXTURE_END();
 }

@@ -91,11 +91,10 @@ part_t part_of(const double *x, int faces) {
     const ptrdiff_t column = n[2] + 2;
     if (values == 0) continue;
     p.array[box] = (hpgmg_array_t){next, {column, column * n[0], 1}, {n[0], n[1], n[2]}};
-    for (int k = 0; x && k < n[2]; k++)
-      for (int j = 0; j < n[1]; j++)
-        for (int i = 0; i < n[0]; i++)
-          next[column * (i + n[0] * j) + k] =
-              x[i + lo[0] + size[0] * (j + lo[1] + size[1] * (k + lo[2]))];
+    if (x) EACH_CELL(at, n) {
+        next[column * (at[0] + n[0] * at[1]) + at[2]] =
+            x[at[0] + lo[0] + size[0] * (at[1] + lo[1] + size[1] * (at[2] + lo[2]))];
+      }
     next += values;
   }
 #ifdef HAVE_CUDA
@@ -134,4 +133,20 @@ void parts_end(void) {
 #ifdef HAVE_MPI
   if (MPI_Comm_free(&all_ranks) != MPI_SUCCESS) exit(1);
 #endif
+}
+
+void parts_each(int ways, void (*test)(const fixture_backend_t *b)) {
+  for (const fixture_backend_t *b = fixture_backends; b->name; b++) {
+    const bool guard = strcmp(b->name, "guard") == 0, cuda = strcmp(b->name, "cuda") == 0;
+    if (!guard && !cuda && strcmp(b->name, "cpu") != 0) continue;
+    /* On several ranks, the guard has several boxes per rank only. */
+    for (int way = guard && n_ranks > 1 && ways > 1; way < (cuda || ways < 2 ? ways : 2); way++) {
+      n_mine = way % 2 == 0 ? 1 : MAX_BOXES;
+      on_device = way >= 2;
+      test(b);
+    }
+    n_mine = 1;
+    on_device = false;
+    fixture_release();
+  }
 }

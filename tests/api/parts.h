@@ -18,11 +18,23 @@ enum { MAX_BOXES = 3 };
 extern int n_mine;
 extern hpgmg_box_t my_boxes[MAX_BOXES];
 
+/** Arrays of a value that is the same in all cells of all boxes. */
+#define EVERYWHERE(x)                                                                              \
+  {                                                                                                \
+    {.data = &(x)}, {.data = &(x)}, {                                                              \
+      .data = &(x)                                                                                 \
+    }                                                                                              \
+  }
+
 /** The options of this rank: a part of the rows; the last of several ranks has none. */
 hpgmg_options_t options_of(const char *words);
 
 /** Whether arrays are in the memory of the GPU. */
 extern bool on_device;
+
+/** Run a test on each backend that a word selects alone.
+ *  @param ways  1: with one box per rank; 2: also with several; 4: on a GPU both also on_device */
+void parts_each(int ways, void (*test)(const fixture_backend_t *b));
 
 /** This rank's part of an array of the whole grid, in each box k fastest, with two unused values
  * per column. */
