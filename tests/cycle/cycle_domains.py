@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 import h5py
 import numpy as np
 import scipy.sparse as sparse
+from face_means import Failure, face_means
 from scipy.sparse.linalg import splu
 
 RTOL = 1e-10
@@ -34,10 +35,6 @@ EPS = np.finfo(float).eps
 DUMP = ("--verify-only", "--quiet", "--dump=domain.hdf")
 SOLVE = (f"--rtol={RTOL}", "--max-cycles=200", *DUMP)
 FIELDS = "--dump-fields=u,f,residual,beta_i,beta_j,beta_k"
-
-
-class Failure(Exception):
-    pass
 
 
 # --- the problem in a dump; axes are in the order k, j, i -----------------------------------------
@@ -231,17 +228,7 @@ def with_file(domain: Domain) -> Domain:
             )
         beta = coefficients["VTKHDF/CellData/beta"][...]
     for axis, w in enumerate(domain.widths):
-        cells = np.moveaxis(beta, axis, -1)
-        resistance = w / cells
-        periodic = domain.is_periodic(axis)
-        # The harmonic mean over the two half cells at a face; at a wall, that of one cell.
-        low = np.concatenate([resistance[..., -1:], resistance], -1)
-        high = np.concatenate([resistance, resistance[..., :1]], -1)
-        length = np.concatenate([w[-1:], w]) + np.concatenate([w, w[:1]])
-        mean = length / (low + high)
-        if not periodic:
-            mean[..., 0], mean[..., -1] = cells[..., 0], cells[..., -1]
-        faces.append(np.moveaxis(mean, -1, axis))
+        faces.append(face_means(beta, w, axis, domain.is_periodic(axis)))
         inner = inner_faces(domain, axis, domain.faces[axis])
         if not np.allclose(inner, inner_faces(domain, axis, faces[-1]), rtol=1e-13, atol=0.0):
             raise Failure(

@@ -3,44 +3,15 @@
 # (default 45), a fifth of them in files and a fifth with permuted axes, have random sizes, spacings, stretched axes,
 # operators, equations and boundaries; SEED selects them. A u is conserved, no direction is special, the preconditioner
 # of CG is symmetric, the error falls with order 2, and widths and betas that differ between directions cost few cycles. Runs $PYTHON; skips without HDF5, numpy, scipy or h5py.
-. "$abs_top_srcdir/tests/lib/cli_lib.sh"
-HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-guard
-cpu_only
-need_feature HDF5
-need_modules numpy scipy h5py
-export PYTHONDONTWRITEBYTECODE=1
-cd "$dir"
-
-# check SCRIPT ARG...: run the script with the program and ARGs.
-check() {
-  local script=$1
-  shift
-  checks=$((checks + 1))
-  solo "$PYTHON" "$abs_top_srcdir/tests/cycle/$script.py" "$HPGMG_FV" "$@" || complain "$script $*"
-}
+. "$abs_top_srcdir/tests/lib/domains_lib.sh"
 
 check cycle_domains random "$((${CASES:-45} * 3 / 5))" "${SEED:-37}"
 check cycle_domains files "$((${CASES:-45} / 5))" "${SEED:-37}"
-# The last case: norms on several ranks and on the guard backend equal those of one rank.
-digits() {
-  # shellcheck disable=SC2046 # words
-  ok "$1" $(cat case.txt) --rtol=1e-10 --max-cycles=200 --verify-only --device="$2"
-  sed -n '/^FOM/!s/.*cycle/cycle/p' "$dir/out"
-}
-same_digits() {
-  local how want got
-  have_mpi || return 0
-  want=$(digits 1 cpu)
-  for how in '1 guard' '2 cpu' '3 guard' '4 cpu'; do
-    checks=$((checks + 1))
-    # shellcheck disable=SC2086 # words
-    got=$(digits $how)
-    test "$got" = "$want" || complain "$(cat case.txt) on $how: $got, not $want"
-  done
-}
-same_digits
+# The last case.
+options='--max-cycles=200 --verify-only' ways=('1 --device=guard' '2 --device=cpu' '3 --device=guard' '4 --device=cpu')
+same_digits "$options" "${ways[@]}"
 check cycle_domains directions
-same_digits
+same_digits "$options" "${ways[@]}"
 # Its cube of boxes becomes a grid of any size, also after a restart.
 # shellcheck disable=SC2046 # words
 ok 1 $(cat case.txt) --rtol=1e-2 --verify-only --dump=u.hdf
@@ -72,8 +43,7 @@ solo "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" --cells=16 rougher.hdf
 # From the sixth cycle on, a slow solve has polynomials of more steps than levels on several ranks have ghost layers for.
 solo "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" --cells=48 --jump=330 slow.hdf
 echo --coefficients=slow.hdf --agglomerate-below=0 >case.txt
-checks=$((checks + 1))
-if have_mpi && ! test "$(digits 2 guard)" = "$(digits 1 cpu)"; then complain 'a slow solve on 2 ranks of the guard'; fi
+same_digits "$options" '2 --device=guard'
 method 'chebyshev, degree 4' 'F, then V' 'auto: beta varies by a factor of 1.67, at most 10$' --cells=8x10x12
 method 'gsrb' 'F, then V' 'auto: .*; a regular grid$' --cells=32x16x16
 method 'chebyshev, degree 4' 'F, then V' 'auto: ' --cells=16x16x16 --lengths=1,2,1

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import h5py
 import numpy as np
 import scipy.sparse as sparse
+from face_means import Failure, face_means
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
@@ -29,10 +30,6 @@ SOLID, SOLVED, GIVEN = 0, 1, 2
 RTOL = 1e-10
 FILE = "solids.hdf"
 MOST_CYCLES = 40
-
-
-class Failure(Exception):
-    pass
 
 
 # --- problems; axes are in the order k, j, i ------------------------------------------------------
@@ -71,19 +68,10 @@ def area(problem: Problem, axis: int) -> np.ndarray:
 
 
 def face_betas(problem: Problem, axis: int) -> np.ndarray:
-    """On all faces normal to an axis: the harmonic mean of two halves of cells, or of a file."""
+    """On all faces normal to an axis: the mean of two cells, or of a file."""
     if isinstance(problem.beta, list):
         return problem.beta[axis]
-    beta, w = np.moveaxis(problem.beta, axis, -1), problem.widths[axis]
-    with np.errstate(divide="ignore"):
-        resistance = w / beta
-    low = np.concatenate([resistance[..., -1:], resistance], -1)
-    high = np.concatenate([resistance, resistance[..., :1]], -1)
-    length = np.concatenate([w[-1:], w]) + np.concatenate([w, w[:1]])
-    mean = length / (low + high)
-    if not problem.is_periodic(axis):
-        mean[..., 0], mean[..., -1] = beta[..., 0], beta[..., -1]
-    return np.moveaxis(mean, -1, axis)
+    return face_means(problem.beta, problem.widths[axis], axis, problem.is_periodic(axis))
 
 
 @dataclass

@@ -2,48 +2,23 @@
 # cycle_solids: closed faces, solid cells and cells of a given u. SciPy's direct solver gets the same u in the solved
 # cells. CASES random problems (default 150), selected by SEED; spheres, plates, ridges and random blocks in
 # few cycles; the same digits on any ranks and the guard backend. Runs $PYTHON; skips without HDF5, numpy, scipy or h5py.
-. "$abs_top_srcdir/tests/lib/cli_lib.sh"
-HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-guard
-cpu_only
-need_feature HDF5
-need_modules numpy scipy h5py
-export PYTHONDONTWRITEBYTECODE=1
-cd "$dir"
+. "$abs_top_srcdir/tests/lib/domains_lib.sh"
 
-check() {
-  checks=$((checks + 1))
-  solo "$PYTHON" "$abs_top_srcdir/tests/cycle/cycle_solids.py" "$HPGMG_FV" "$@" || complain "cycle_solids $*"
+# The last case, on several ranks, on the guard backend and in mixed precision.
+last_case() {
+  same_digits '' '1 --device=guard' '2 --device=cpu' '3 --device=guard --agglomerate-below=0' \
+    '4 --device=cpu --agglomerate-below=0'
+  digits 1 --precision=mixed
 }
 
-# The last case: norms on several ranks, on the guard backend and in mixed precision.
-digits() {
-  local ranks=$1
-  shift
-  # shellcheck disable=SC2046 # words
-  ok "$ranks" $(cat case.txt) --rtol=1e-10 "$@"
-  sed -n '/^FOM/!s/.*cycle/cycle/p' "$dir/out"
-}
-same_digits() {
-  local how want got
-  have_mpi || return 0
-  want=$(digits 1 --device=cpu)
-  for how in '1 --device=guard' '2 --device=cpu' '3 --device=guard --agglomerate-below=0' '4 --device=cpu --agglomerate-below=0'; do
-    checks=$((checks + 1))
-    # shellcheck disable=SC2086 # words
-    got=$(digits $how)
-    test "$got" = "$want" || complain "$(cat case.txt) on $how: $got, not $want"
-  done
-  digits 1 --precision=mixed >mixed.txt
-}
+check cycle_solids random "${CASES:-150}" "${SEED:-37}"
+check cycle_solids shapes 20
+last_case
+check cycle_solids shapes 16
+last_case
 
-check random "${CASES:-150}" "${SEED:-37}"
-check shapes 20
-same_digits
-check shapes 16
-same_digits
-
-check changed
-same_digits
+check cycle_solids changed
+last_case
 
 # bad CODE PATTERN NUMPY...: the program refuses a file with these fields.
 bad() {
