@@ -8,7 +8,7 @@
 examples=$abs_top_srcdir/examples
 test -e "$abs_top_builddir/libhpgmg.so" || skip_test 'this build has no shared library'
 export LD_LIBRARY_PATH=$abs_top_builddir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export HPGMG_LIBRARY=$abs_top_builddir/libhpgmg.so PYTHONPATH=$abs_top_srcdir/python PYTHONDONTWRITEBYTECODE=1
+export HPGMG_LIBRARY=$abs_top_builddir/libhpgmg.so PYTHONPATH=$abs_top_srcdir/python
 nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v "${NVCC:-nvcc}" || true)
 link="-I$abs_top_srcdir/include -L$abs_top_builddir -lhpgmg -lm"
 

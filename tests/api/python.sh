@@ -8,7 +8,7 @@ cpu_only
 library=$abs_top_builddir/libhpgmg.so
 test -e "$library" || skip_test 'no shared library in a build with sanitizers'
 "$PYTHON" -c 'import numpy, sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || skip_test "$PYTHON lacks NumPy or is older than 3.9"
-export HPGMG_LIBRARY=$library PYTHONDONTWRITEBYTECODE=1 OMPI_MCA_btl=self LD_LIBRARY_PATH=$abs_top_builddir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export HPGMG_LIBRARY=$library OMPI_MCA_btl=self LD_LIBRARY_PATH=$abs_top_builddir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 # pip writes into the folder that it installs.
 cp -R "$abs_top_srcdir/python" "$dir/python"

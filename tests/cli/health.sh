@@ -24,8 +24,8 @@ named() {
   done
 }
 
-# fails RANKS ARG...: a check that must exit with 1.
-fails() {
+# fails_on RANKS ARG...: a check that must exit with 1.
+fails_on() {
   checks=$((checks + 1))
   run "$@"
   test "$rc" -eq 1 || complain "$*: exit code $rc, not 1: $(cat "$dir/err")"
@@ -34,7 +34,7 @@ fails() {
 # hang RANK POINT ARG...: a check in which a rank hangs. The others wait until it does so, not for a time.
 hang() {
   rm -f "$dir/hung"
-  MOCK_HANG_FILE=$dir/hung MOCK_HANG=$1 MOCK_HANG_AT=$2 fails 2 --health "${quick[@]}" "${@:3}"
+  MOCK_HANG_FILE=$dir/hung MOCK_HANG=$1 MOCK_HANG_AT=$2 fails_on 2 --health "${quick[@]}" "${@:3}"
   test -e "$dir/hung" || complain "rank $1 did not hang at $2"
 }
 
@@ -63,7 +63,7 @@ ok 1 --health
 ok 1 --health --quiet "${quick[@]}"
 test ! -s "$dir/out" || complain '--quiet prints a report'
 
-MOCK_FLIP=0 fails 1 --health "${quick[@]}"
+MOCK_FLIP=0 fails_on 1 --health "${quick[@]}"
 named 'rank 0 on .* is wrong: [0-9]*\^3: checksum [0-9a-f]{16} instead of [0-9a-f]{16}, in 3 of 3 solutions; .* 1 of 1'
 # A signal ends the check with a report, and a check whose clock stands still with nothing else.
 catches() { # PROCESS: is it the program, and does it catch SIGTERM?
@@ -80,14 +80,14 @@ ended 1 '--health, SIGTERM'
 verdict 0 'missing: no result: signal 15 \(Terminated\) ended the check'
 named 'rank 0 on .* is missing: no result: signal 15 \(Terminated\) ended the check'
 test ${#json[@]} -eq 0 || test "$(tail -n 1 "$dir/ended.json" | grep -c '"passed":false')" -eq 1 || complain 'no JSON'
-MOCK_FAIL=0 fails 1 --health "${quick[@]}"
+MOCK_FAIL=0 fails_on 1 --health "${quick[@]}"
 named 'rank 0 on .* is missing: no result: the device is lost'
 if have_mpi; then
-  MOCK_FLIP=1 fails 2 --health "${quick[@]}"
+  MOCK_FLIP=1 fails_on 2 --health "${quick[@]}"
   verdict 0 ok
   verdict 1 'wrong: 32\^3: checksum .*: 1 of 2'
   named 'rank 1 on .* is wrong: .*'
-  MOCK_SLOW=1 fails 2 --health "${quick[@]}"
+  MOCK_SLOW=1 fails_on 2 --health "${quick[@]}"
   verdict 0 ok
   verdict 1 'slow: .* 50.0 % below the median'
   named 'rank 1 on .* is slow: .*'
@@ -137,7 +137,7 @@ grep -q '^{"program":"hpgmg-fv",.*"passed":true,"devices":'"$two"',.*"baseline":
 ok "$two" --health="$base" "${quick[@]}"
 verdict 0 ok
 # All devices are half as fast as before.
-MOCK_TICK=0.02 fails "$two" --health="$base" "${quick[@]}" --json=-
+MOCK_TICK=0.02 fails_on "$two" --health="$base" "${quick[@]}" --json=-
 grep -q '"verdict":"slow","reason":".* 50.0 % below the baseline"' "$dir/out" || complain 'not slow against the baseline'
 # Values of an unknown model are not compared.
 sed 's/"model":"[^"]*"/"model":"other"/' "$base" >"$dir/other.json"
@@ -176,12 +176,12 @@ grep -qE "^ *0 .* ${gpu}1 +00000000:01:00\.0 .* 1500 " "$dir/out" || complain "G
 grep -q '"joules_per_solve":{"value":600' "$dir/gpu.json" || complain "joules: $(cat "$dir/gpu.json")"
 sed "s/${gpu}1/${gpu}2/" "$dir/gpu.json" >>"$dir/gpu.json.2"
 cat "$dir/gpu.json.2" >>"$dir/gpu.json"
-MOCK_GPUS=0 fails 1 --health="$dir/gpu.json" "${quick[@]}"
+MOCK_GPUS=0 fails_on 1 --health="$dir/gpu.json" "${quick[@]}"
 verdict 0 ok
 verdict - 'missing: it is in the baseline, but no rank has it'
 named "a GPU of .* \\(${gpu}2, 00000000:01:00.0\\) is missing: it is in the baseline, but no rank has it"
 if have_mpi; then
-  MOCK_GPUS=0,0 fails 2 --health "${quick[@]}"
+  MOCK_GPUS=0,0 fails_on 2 --health "${quick[@]}"
   verdict 1 'missing: has the GPU of rank 0 too: .*'
 fi
 NVML_FAIL=nvmlDeviceGetClockInfo MOCK_GPUS=0 ok 1 --health "${quick[@]}"
@@ -198,12 +198,12 @@ if have_mpi; then
   verdict '1 .* 53.69 +1.678' ok
   grep -q "^{.*\"rank\":1.*\"peer\":{\"rank\":0,.*\"uuid\":\"${gpu}1\",.*\"wrong_stored_words\":0," "$pairs" ||
     complain "peer: $(cat "$pairs")"
-  MOCK_FLIP_STORE=1 gpu_pair fails 2
+  MOCK_FLIP_STORE=1 gpu_pair fails_on 2
   verdict 0 ok
   named "rank 1 on .* is wrong: stores from rank 0 \(${gpu}1\) to rank 1 \(${gpu}2\): 6 of [0-9]* words differ, .*"
-  MOCK_FLIP_MESSAGE=0 gpu_pair fails 2
+  MOCK_FLIP_MESSAGE=0 gpu_pair fails_on 2
   named "rank 0 on .* is wrong: messages from rank 1 \(${gpu}2\) to rank 0 \(${gpu}1\): 6 of [0-9]* words differ, .*"
-  MOCK_FAIL_STORE=0 gpu_pair fails 2
+  MOCK_FAIL_STORE=0 gpu_pair fails_on 2
   named 'rank 0 on .* is missing: no result: the link is lost \(storing into the GPU of rank 1\)'
   MOCK_PEERS_CLOSED='not joined' gpu_pair ok 2
   verdict '1 .* - +1.678' ok
@@ -211,7 +211,7 @@ if have_mpi; then
   # The link of one pair was twice as fast before; no other figure was.
   sed '2s/"peer_link_bytes_per_s":{"value":[^,]*/"peer_link_bytes_per_s":{"value":2e11/' "$pairs" >"$dir/faster.json"
   export MOCK_PEERS=$dir/peers
-  MOCK_GPUS=0,1 fails 2 --health="$dir/faster.json" "${quick[@]}"
+  MOCK_GPUS=0,1 fails_on 2 --health="$dir/faster.json" "${quick[@]}"
   verdict 0 ok
   named "rank 1 on .* is slow: the GPU link from rank 0 \(.*1\) to rank 1 \(.*2\) 73.2 % below the baseline;.*"
   MOCK_GPUS=0,1 hang 1 store --health-timeout=20

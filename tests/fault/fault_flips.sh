@@ -48,7 +48,7 @@ END
   kind 'coefficients with alpha' with_alpha.hdf --coefficients=with_alpha.hdf
   # Problems on 6x5x4 cells with boundary values: with positions of faces, or with Spacing and upper walls. The format
   # of HDF5 before 1.8 has no checksums of metadata.
-  PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$abs_top_srcdir/inputs "$PYTHON" - <<'EOF'
+  PYTHONPATH=$abs_top_srcdir/inputs "$PYTHON" - <<'EOF'
 import h5py, numpy as np
 from rough_field import add_checksums
 random = np.random.default_rng(1)

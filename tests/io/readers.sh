@@ -7,7 +7,6 @@ cpu_only
 need_feature HDF5
 "$PYTHON" -c 'import h5py' 2>/dev/null || skip_test "$PYTHON has no h5py (python3-h5py)"
 unset DISPLAY
-export PYTHONDONTWRITEBYTECODE=1
 with=()
 if "$PYTHON" -c 'import vtkmodules.vtkIOHDF' 2>/dev/null; then with+=(vtk); else echo "not run: $PYTHON has no vtk"; fi
 if command -v pvpython >/dev/null; then with+=(paraview); else echo 'not run: no pvpython'; fi

@@ -8,6 +8,8 @@
 #   one_error NAME RC PATTERN ARG... the last command must have exited with $rc = RC and printed one line, "NAME: error:"
 #                                    and PATTERN, to $dir/err
 #   exits RC COMMAND...              run COMMAND, which must exit with RC; output in $dir/out and $dir/err
+#   fails NAME RC PATTERN COMMAND... exits and one_error
+#   says PATTERN                     the last output must match the extended regular expression PATTERN
 #   rank_counts N                    print 1, and N if several ranks can run
 #   has_keys FILE KEY...             the keys of a JSON file must be these
 #   need_feature NAME                skip the test if --version does not list the feature as built in
@@ -34,6 +36,7 @@
 set -eu
 . "$abs_top_srcdir/tests/lib/run_mpi.sh"
 own_folder
+export PYTHONDONTWRITEBYTECODE=1
 checks=0 failures=0
 : "${PYTHON:=python3}"
 served=no started=' '
@@ -79,6 +82,13 @@ exits() {
   "$@" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?
   test "$rc" -eq "$want" || complain "$*: exit code $rc, not $want: $(cat "$dir/err")"
 }
+
+fails() {
+  exits "$2" "${@:4}"
+  one_error "$1" "$2" "$3" "${@:4}"
+}
+
+says() { grep -qE -- "$1" "$dir/out" || complain "no '$1' in: $(tail -n 15 "$dir/out")"; }
 
 rank_counts() {
   echo 1

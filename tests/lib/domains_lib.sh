@@ -11,7 +11,6 @@ HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-guard
 cpu_only
 need_feature HDF5
 need_modules numpy scipy h5py
-export PYTHONDONTWRITEBYTECODE=1
 cd "$dir"
 
 check() {

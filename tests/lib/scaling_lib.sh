@@ -3,17 +3,16 @@
 #
 #   need_python MODULE...    skip the test if $PYTHON is older than 3.9 or lacks one of the modules
 #                            From there on, quick_python is quick for the tool
-#   scaling ARG...           run the tool; exit code in $rc, output in $dir/said and $dir/err
+#   scaling ARG...           run the tool; exit code in $rc, output in $dir/out and $dir/err
 #   good ARG...              run the tool; it must end with 0 and no error
 #   refuse RC PATTERN ARG... run the tool; it must end with RC and one error line that matches PATTERN
-#   says PATTERN             the last output must match PATTERN
 #   small_study NODES REPEATS RANKS BOXES  print a weak study of 16^3 boxes that takes a second
 #   $planner                 the program, reported as built with MPI, OpenMP and CUDA; only for plans.
 #                            Without a GPU, an nvidia-smi in PATH reports 64 of them
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
 need_feature jansson
-export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+export OMP_NUM_THREADS=1
 own_matplotlib
 tool=$abs_top_srcdir/scripts/scaling
 # Replace "no" by "yes" in the output of --version.
@@ -37,9 +36,7 @@ need_python() {
   local module
   "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
     skip_test "$PYTHON is not Python 3.9 or newer"
-  for module; do
-    "$PYTHON" -c "import $module" 2>/dev/null || skip_test "$PYTHON has no $module (python3-$module)"
-  done
+  for module; do need_modules "$module"; done
   serve_python matplotlib.backends.backend_agg matplotlib.{figure,ticker} scipy.optimize \
     concurrent.futures.thread gpus plots.{model,scaling} studies.{collect,forecast,jobs,model_report,plan,progress}
 }
@@ -65,7 +62,7 @@ INI
 scaling() {
   checks=$((checks + 1))
   rc=0
-  tool_python "$tool" "$@" >"$dir/said" 2>"$dir/err" </dev/null || rc=$?
+  tool_python "$tool" "$@" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?
 }
 
 good() {
@@ -73,13 +70,4 @@ good() {
   if test "$rc" -ne 0 || grep -q 'error' "$dir/err"; then complain "scaling $*: exit code $rc, $(cat "$dir/err")"; fi
 }
 
-refuse() {
-  local want=$1 pattern=$2
-  shift 2
-  scaling "$@"
-  one_error scaling "$want" "$pattern" "$@"
-}
-
-says() {
-  grep -qE -- "$1" "$dir/said" || complain "no '$1' in: $(cat "$dir/said")"
-}
+refuse() { fails scaling "$1" "$2" tool_python "$tool" "${@:3}"; }

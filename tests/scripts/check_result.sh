@@ -5,19 +5,14 @@
 command -v "$PYTHON" >/dev/null || skip_test "no $PYTHON"
 need_feature jansson
 script=$abs_top_srcdir/scripts/check-result
-export PYTHONDONTWRITEBYTECODE=1
 
 # check RC ARG...: check-result must end with RC; output in $dir/out and $dir/err.
 check() { exits "$1" "$PYTHON" "$script" "${@:2}"; }
-says() { grep -qE -- "$1" "$dir/out" || complain "no '$1' in: $(cat "$dir/out")"; }
 
 # refuse RC TEXT ARG...: it must end with RC, no output and one error line with TEXT.
 refuse() {
-  local want=$1 text=$2
-  shift 2
-  check "$want" "$@"
-  one_error check-result "$want" "$text" "$@"
-  test ! -s "$dir/out" || complain "$*: output besides the error: $(cat "$dir/out")"
+  fails check-result "$1" "$2" "$PYTHON" "$script" "${@:3}"
+  test ! -s "$dir/out" || complain "${*:3}: output besides the error: $(cat "$dir/out")"
 }
 
 # Reports of short runs. The test changes their numbers of solves.

@@ -12,13 +12,7 @@ script=$abs_top_srcdir/scripts/compare/compare.py
 cd "$dir"
 
 # refuse RC PATTERN ARG...: compare.py must end with RC and one error line with PATTERN.
-refuse() {
-  local want=$1 pattern=$2
-  shift 2
-  checks=$((checks + 1)) rc=0
-  "$PYTHON" "$script" --build="$abs_top_builddir" "$@" >out 2>err </dev/null || rc=$?
-  one_error compare.py "$want" "$pattern" "$@"
-}
+refuse() { fails compare.py "$1" "$2" "$PYTHON" "$script" --build="$abs_top_builddir" "${@:3}"; }
 refuse 2 "'17' is not a power of two from 16 to 1024" --sizes=16,17
 refuse 2 "'0' is not an integer from 1 to 64" --ranks=0
 refuse 2 "invalid choice: 'fv5'" --operator=fv5
@@ -123,8 +117,6 @@ if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
   test "$(wc -l <drawn.csv)" -eq $((ours + 1 + 2 * libraries)) || complain "plotted: $(cat drawn.csv)"
   echo 'kind,program' >bad.csv
   echo 'solve,hypre' >>bad.csv
-  checks=$((checks + 1)) rc=0
-  "$PYTHON" "$abs_top_srcdir/scripts/plot.py" compare bad.csv >out 2>err || rc=$?
-  one_error plot.py 3 'bad.csv is not a table of compare.py --csv' bad.csv
+  fails plot.py 3 'bad.csv is not a table of compare.py --csv' "$PYTHON" "$abs_top_srcdir/scripts/plot.py" compare bad.csv
 fi
 finish

@@ -10,7 +10,7 @@
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
 packages=$abs_top_srcdir/scripts/packages
-export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1
+export OMP_NUM_THREADS=1
 # Keep user settings of module systems and ReFrame out of the test, and theirs out of the home folder.
 export HOME=$dir
 unset DISPLAY XDG_CACHE_HOME XDG_CONFIG_HOME
@@ -21,9 +21,6 @@ holds() {
   checks=$((checks + 1))
   if ! "$@" >"$dir/out" 2>&1; then complain "$*: $(tail -n 5 "$dir/out")"; fi
 }
-
-# says PATTERN: a line of the last command's output must match PATTERN.
-says() { grep -qE -- "$1" "$dir/out" || complain "no '$1' in: $(tail -n 15 "$dir/out")"; }
 
 # --- Spack -----------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@
 need_feature jansson
 cpu_only
 packages=$abs_top_srcdir/scripts/packages
-export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 HOME=$dir
+export OMP_NUM_THREADS=1 HOME=$dir
 left_out() { echo "not run: $*"; }
 
 # --- Ramble, Benchpark -----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ done
 "$PYTHON" -c 'import matplotlib, h5py, PIL' 2>/dev/null ||
   skip_test "$PYTHON lacks matplotlib, h5py or pillow (python3-matplotlib python3-h5py)"
 # One thread unless a run sets another number.
-export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+export OMP_NUM_THREADS=1
 own_matplotlib
 serve_python matplotlib.backends.backend_{agg,svg} matplotlib.{figure,ticker} h5py PIL.GifImagePlugin \
   plots.{animation,convergence,fields,ladders,levels,scaling}

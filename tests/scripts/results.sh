@@ -5,16 +5,9 @@
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 command -v "$PYTHON" >/dev/null || skip_test "no $PYTHON"
 script=$abs_top_srcdir/scripts/check-result published=$abs_top_srcdir/results
-export PYTHONDONTWRITEBYTECODE=1
 
 check() { exits "$1" "$PYTHON" "$script" "${@:2}"; }
-says() { grep -qE -- "$1" "$dir/out" || complain "no '$1' in: $(cat "$dir/out")"; }
-refuse() {
-  local want=$1 text=$2
-  shift 2
-  check "$want" "$@"
-  one_error check-result "$want" "$text" "$@"
-}
+refuse() { fails check-result "$1" "$2" "$PYTHON" "$script" "${@:3}"; }
 
 # --- the published results ----------------------------------------------------------------------------
 
@@ -163,8 +156,7 @@ if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
     's/"problem": {/"problem": 1, "x": {/:problem is 1, not' 's/"dof_per_s": [0-9.e+]*/"dof_per_s": 1e9/:but dof / seconds'; do
     fresh
     sed -i "${change%:*}" "$report"
-    exits 3 "$PYTHON" "$abs_top_srcdir/scripts/plot.py" published "$dir/some" -o "$dir/b.svg"
-    one_error plot.py 3 "${change##*:}"
+    fails plot.py 3 "${change##*:}" "$PYTHON" "$abs_top_srcdir/scripts/plot.py" published "$dir/some" -o "$dir/b.svg"
   done
   test ! -e "$dir/b.svg" || complain 'a picture of a damaged report'
 else

@@ -65,10 +65,12 @@ for text in 'all points will be INVALID: class double requires 10 timed solves a
 done
 good submit "$study"
 good status "$study"
-test "$(grep -c ' done ' "$dir/said")" -eq "$points" || complain "not all done: $(cat "$dir/said")"
+test "$(grep -c ' done ' "$dir/out")" -eq "$points" || complain "not all done: $(cat "$dir/out")"
 good collect "$study"
 test "$(wc -l <"$study/results.csv")" -eq $((2 * points + 1)) || complain "results.csv: $(cat "$study/results.csv")"
 says '^n1 .* 100\.0 %'
+# These runs are too small for class double, so they have no rate.
+for line in '^n1 .* invalid +100\.0 %  double$' "^invalid: n1.*: class double requires a grid of at least 64\^3 "; do says "$line"; done
 # Norm, error and order in the CSV equal those of a run by hand.
 ok 1 4 4 --device=cpu --warmup=0 --min-solves=1 --min-time=0 --csv="$dir/hand.csv"
 by_hand=$(awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c }
@@ -77,8 +79,6 @@ collected=$(awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c }
   $column["point"] == "n1" && $column["repeat"] == 2 {
     printf "%.10e %.10e %.10e", $column["norm"], $column["error"], $column["order"] }' "$study/results.csv")
 test "$by_hand" = "$collected" || complain "results.csv has '$collected', a run by hand '$by_hand'"
-# These runs are too small for class double, so they have no rate.
-for line in '^n1 .* invalid +100\.0 %  double$' "^invalid: n1.*: class double requires a grid of at least 64\^3 "; do says "$line"; done
 column() {
   awk -F, -v name="$1" 'NR == 1 { for (c = 1; c <= NF; c++) if ($c == name) at = c } NR == 2 { print $at }' "$study/results.csv"
 }
@@ -106,7 +106,7 @@ sed 's/"host": "[^"]*"/"host": "=cmd|calc"/; s/"reason": "class/"reason": "@SUM(
 good collect "$study"
 grep -q ",'=cmd|calc,.*,\"\?'@SUM(1).x1b" "$study/results.csv" || complain "formulas: $(cat "$study/results.csv")"
 says '^invalid: n1.*: @SUM.1..x1b'
-if grep -q $'\e' "$study/results.csv" "$dir/said"; then complain 'terminal controls'; fi
+if grep -q $'\e' "$study/results.csv" "$dir/out"; then complain 'terminal controls'; fi
 echo mine >"$dir/victim"
 ln -sf "$dir/victim" "$study/results.csv"
 refuse 3 'results.csv is a symbolic link; remove it' collect "$study"
@@ -124,7 +124,7 @@ test -e "$study/runs/n1.2.json" || complain 'the missing repeat did not run'
 test "$before" = "$(stat -c %Y.%s "$study/runs/n1.1.json")" || complain 'an existing repeat ran again'
 good plan "$dir/small.ini" --system=local --program="$HPGMG_FV" --folder="$study"
 good status "$study"
-test "$(grep -c ' done ' "$dir/said")" -eq "$points" || complain "planned again, not all done: $(cat "$dir/said")"
+test "$(grep -c ' done ' "$dir/out")" -eq "$points" || complain "planned again, not all done: $(cat "$dir/out")"
 test ! -e "$dir/pwned" || complain 'a shell executed a string of the study'
 # A report whose number of ranks differs from the plan is refused.
 sed -i 's/"ranks": 1/"ranks": 7/' "$study/runs/n1.1.json"

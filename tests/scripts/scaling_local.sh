@@ -67,7 +67,7 @@ if have_mpi; then
     export HWLOC_SYNTHETIC='numa:1 core:1 pu:2' HWLOC_THISSYSTEM=1
     scaling submit core
     exit "$rc"
-  ) || complain "two hardware threads: $(cat said core/runs/n2.1.log)"
+  ) || complain "two hardware threads: $(cat out core/runs/n2.1.log)"
   sed 's/^ranks .*/ranks = 2\nnuma = 2/' small.ini >domains.ini
   plan domains.ini
   good submit domains

@@ -36,7 +36,7 @@ costs() {
     { split($1, name, "."); if ($1 in want) name[1] = $1 }
     /^held back/ { exit }
     name[1] in want && NF > 5 { found++; if ($2 < 0.99 * want[name[1]] || $2 > 1.01 * want[name[1]]) { print $1, $2, "not", want[name[1]]; bad = 1 } }
-    END { if (found != n) { print found, "of", n, "costs"; bad = 1 } exit bad }' want said >why ||
+    END { if (found != n) { print found, "of", n, "costs"; bad = 1 } exit bad }' want out >why ||
     complain "$1: costs: $(cat why)"
 }
 
@@ -45,7 +45,7 @@ held() {
   checks=$((checks + 1))
   awk '/^held back/ { on = 1; next } on && NF == 0 { exit }
     on { n++; if ($NF != "%" || $(NF - 1) < -1 || $(NF - 1) > 1) { print; bad = 1 } }
-    END { exit bad || n < 4 }' said >why || complain "held back: $(cat why said)"
+    END { exit bad || n < 4 }' out >why || complain "held back: $(cat why out)"
 }
 
 # split: the modeled time of each level of the largest point is right within two percent, although it is not fitted.
@@ -53,7 +53,7 @@ split() {
   checks=$((checks + 1))
   awk '/^levels of .* on h: / { on = 1; next } on && NF == 0 { exit }
     on && $NF == "%" { n++; if ($(NF - 1) < -2 || $(NF - 1) > 2) { print; bad = 1 } }
-    END { exit bad || n < 3 }' said >why || complain "levels: $(cat why said)"
+    END { exit bad || n < 3 }' out >why || complain "levels: $(cat why out)"
 }
 
 # near WHAT A B: two numbers agree within a percent.
@@ -87,7 +87,7 @@ for kind in cpu gpu passes; do
   near "$kind: 4096 ranks" "$(column "$kind" 4096 seconds)" "$(truth "$kind" 4096)"
   # What-if with other agglomeration: change in percent at 4096 ranks.
   says '^gather only if boxes run out .* %$'
-  change=$(awk '/^gather only/ { print $(NF - 1) }' said)
+  change=$(awk '/^gather only/ { print $(NF - 1) }' out)
   near "$kind: gather only if boxes run out" "$(awk -v c="$change" 'BEGIN { print 1 + c / 100 }')" \
     "$(awk -v a="$(truth "$kind" 4096 --agglomerate-below=0)" -v b="$(truth "$kind" 4096)" 'BEGIN { print a / b }')"
   test "$(awk -F, 'NR > 1 && ($5 > $4 || $6 < $4)' "$kind/model.csv" | wc -l)" -eq 0 || complain "$kind: a band does not contain its value"
@@ -99,11 +99,11 @@ says '^one kernel for levels up to 1000 cells|; one kernel for levels up to 1000
 study small '[node]' 'ranks = 1' '[problem]' 'log2-box-dim = 4' 'boxes-per-rank = 64'
 good model cpu small --to=64 --hold-back=cpu/n4,small/n8
 says '^cpu/n8 .*%'
-test "$(grep -c '^small/n8 .*%' said)" -eq 3 || complain "held back together: $(cat said)"
+test "$(grep -c '^small/n8 .*%' out)" -eq 3 || complain "held back together: $(cat out)"
 before=$(column cpu 64 seconds)
 good model cpu small --to=64 --assume=exchange=0s --assume=message.cpu=0us
 test "$(awk -v a="$before" -v b="$(column cpu 64 seconds)" 'BEGIN { print (b < a) }')" -eq 1 || complain 'free messages save no time'
-grep -qE '^half as many messages, the same bytes +[+-]0\.0 %' said || complain "half of no messages: $(cat said)"
+grep -qE '^half as many messages, the same bytes +[+-]0\.0 %' out || complain "half of no messages: $(cat out)"
 says '^exchange.cpu +0 +assumed'
 
 # The forecast of a strong study has one grid. Here 16 ranks are omitted: with 60 boxes they would have 4 each, 64 in all.
@@ -128,7 +128,7 @@ good model loud
 checks=$((checks + 1))
 awk '/^cost / { on = 1; next } /^forecast/ { on = 2; getline; next } NF == 0 { on = 0 }
   on { at = on == 1 ? 2 : 3; n++; if ($at < $(at + 1) || $at > $(at + 2)) { print; bad = 1 } }
-  END { exit bad || n < 10 }' said >why || complain "values out of their bands: $(cat why said)"
+  END { exit bad || n < 10 }' out >why || complain "values out of their bands: $(cat why out)"
 checks=$((checks + 1))
 awk -F, 'NR > 1 { n++; if (!(0 < $5 && $5 < $4 && $4 < $6)) { print; bad = 1 } } END { exit bad || n != 3 }' loud/model.csv >why ||
   complain "bands of model.csv: $(cat why loud/model.csv)"

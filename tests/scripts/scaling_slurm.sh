@@ -37,7 +37,7 @@ ends() {
   local want=$1
   shift
   scaling "$@"
-  test "$rc" -eq "$want" || complain "scaling $*: exit code $rc, not $want: $(tail -n 3 "$dir/said" "$dir/err")"
+  test "$rc" -eq "$want" || complain "scaling $*: exit code $rc, not $want: $(tail -n 3 "$dir/out" "$dir/err")"
 }
 wait_for_jobs() {
   slurm_wait || complain "Slurm has ended: $(tail -n 20 "$slurm/slurmctld.log")"
@@ -51,10 +51,10 @@ sed -i 's|^program=(.*|program=(/bin/false)|' "$study/jobs/n2.sh"
 # Jobs wait until the partition is up.
 scontrol update PartitionName=test State=DOWN
 ends 0 submit "$study"
-test "$(grep -c 'submitted as job' "$dir/said")" -eq 3 || complain "not three jobs: $(cat "$dir/said")"
+test "$(grep -c 'submitted as job' "$dir/out")" -eq 3 || complain "not three jobs: $(cat "$dir/out")"
 # Pending points are not submitted again.
 ends 0 submit "$study"
-if grep -q 'submitted' "$dir/said"; then complain "submitted twice: $(cat "$dir/said")"; fi
+if grep -q 'submitted' "$dir/out"; then complain "submitted twice: $(cat "$dir/out")"; fi
 scontrol update PartitionName=test State=UP
 wait_for_jobs
 ends 0 status "$study"
@@ -70,7 +70,7 @@ ends 1 submit "$study"
 says '^n2: failed'
 ends 0 submit "$study" --again
 says '^n2: submitted as job 4'
-test "$(grep -c ': done' "$dir/said")" -eq 2 || complain "done points: $(cat "$dir/said")"
+test "$(grep -c ': done' "$dir/out")" -eq 2 || complain "done points: $(cat "$dir/out")"
 wait_for_jobs
 ends 0 collect "$study"
 test "$(wc -l <"$study/results.csv")" -eq 7 || complain "results.csv: $(cat "$study/results.csv")"
@@ -91,7 +91,7 @@ says '^n2 .* 2 +[0-9]'
 sed 's/^nodes .*/nodes = 1/; s/^min-time .*/min-time = 1000000/' "$dir/weak.ini" >"$dir/long.ini"
 ends 0 plan "$dir/long.ini" --program="$HPGMG_FV" --folder="$dir/long"
 ends 0 submit "$dir/long"
-job=$(sed -n 's/.*submitted as job //p' "$dir/said")
+job=$(sed -n 's/.*submitted as job //p' "$dir/out")
 while slurm_lives; do
   case $(scontrol -o show job "$job" 2>/dev/null | sed -n 's/.* JobState=\([A-Z_]*\).*/\1/p') in
   '' | PENDING | CONFIGURING) sleep 0.1 ;;

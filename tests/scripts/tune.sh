@@ -7,7 +7,7 @@ cpu_only
 command -v "$PYTHON" >/dev/null || skip_test "no $PYTHON"
 need_feature jansson
 # One process starts faster with these components.
-export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 OMPI_MCA_btl=self OMPI_MCA_pml=ob1
+export OMP_NUM_THREADS=1 OMPI_MCA_btl=self OMPI_MCA_pml=ob1
 script=$abs_top_srcdir/scripts/tune
 
 # tune ARG...: run it; exit code in $rc, output in $dir/said and $dir/err.
