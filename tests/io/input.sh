@@ -32,6 +32,22 @@ cells() {
   rm -f "$dir/one.hdf"
 }
 
+# bad NAME AWK: bad.hdf has only this field, of 16^3 cells.
+bad() {
+  rm -f "$dir/bad.hdf"
+  cells "$dir/bad.hdf" "$1" '16 16 16' "$2"
+}
+
+# made SHAPE STATEMENTS: in bad.hdf f = beta = 1 on such cells, then Python with `file` and its group `vtk`.
+made() {
+  quick_python -c 'import sys, h5py, numpy as np
+with h5py.File(sys.argv[1], "w") as file:
+    shape = eval(sys.argv[2])
+    file["VTKHDF/CellData/f"] = file["VTKHDF/CellData/beta"] = np.ones(shape)
+    vtk = file["VTKHDF"]
+    exec(sys.argv[3])' "$dir/bad.hdf" "$@"
+}
+
 # The CSV columns that do not depend on ranks and devices: cycles, norms.
 norms() {
   awk -F, 'NR == 2 { print $6, $12, $13, $14 }' "$1"
@@ -243,15 +259,13 @@ done
 for c in '-1@has -1 in plane 0' '(c == 3000 ? "nan" : 1)@has nan in plane 11, at \[11\]\[11\]\[8\]' \
   '"-nan"@has nan in plane 0, at \[0\]\[0\]\[0\]' '(c == 4000 ? "inf" : c == 4001 ? "nan" : 1)@has inf in plane 15' \
   '(c == 500 ? "-nan" : c == 501 ? "-inf" : 1)@has nan in plane 1, at \[1\]\[15\]\[4\]'; do
-  rm -f "$dir/bad.hdf"
-  cells "$dir/bad.hdf" beta '16 16 16' "${c%%@*}"
+  bad beta "${c%%@*}"
   for ranks in $some; do
     test "$ranks" -eq 1 || [[ $c == *'plane 1'[15]* ]] || continue
     expect 3 "beta ${c#*@}.*; it must be 0 or from 1e-60 to 1e60" "$ranks" --coefficients="$dir/bad.hdf"
   done
 done
-rm -f "$dir/bad.hdf"
-cells "$dir/bad.hdf" beta '16 16 16' 0
+bad beta 0
 expect 3 'beta is 0 in all cells' 1 --coefficients="$dir/bad.hdf"
 # Storage: an unknown filter (gzip's number in the file is replaced), compact storage, and a damaged chunk that no rank can
 # decompress.
@@ -271,13 +285,11 @@ for ranks in $(rank_counts 4); do
 done
 # Finite values whose squares or quotients overflow or underflow. (h5import reads numbers as floats.)
 if test $has_h5py = yes; then
-  # ones NAME PLACE VALUE: a field of ones, with VALUE at PLACE (... is everywhere).
+  # ones NAME PLACE VALUE: only this field, of ones, with VALUE at PLACE (... is everywhere).
   ones() {
-    rm -f "$dir/bad.hdf"
-    quick_python -c 'import sys, h5py, numpy as np
-values = np.ones((16, 16, 16))
-values[eval(sys.argv[3])] = float(sys.argv[4])
-h5py.File(sys.argv[1], "w")["VTKHDF/CellData/" + sys.argv[2]] = values' "$dir/bad.hdf" "$@"
+    made '(16, 16, 16)' "del vtk['CellData']
+vtk['CellData/$1'] = np.ones(shape)
+vtk['CellData/$1'][$2] = float('$3')"
   }
   for value in 1e-310 1e-61 1e61 1.7e308; do
     for name in beta alpha; do
@@ -305,19 +317,12 @@ h5py.File(sys.argv[1], "w")["VTKHDF/CellData/" + sys.argv[2]] = values' "$dir/ba
   ones alpha 1,2,12 1e45
   expect 2 'alpha is 1e\+45; --precision=mixed requires 1.0e-37 to 1.0e\+37' 1 --coefficients="$dir/bad.hdf" "$one_f" \
     --precision=mixed --krylov=none
-fi
-# Positions of faces, and values on sides.
-if test $has_h5py = yes; then
-  # domain STATEMENTS: beta = 1 and f = 1 on 4 x 6 x 8 cells, with even /grid and values on x_low; then Python with `file`.
+  # Positions of faces, and values on sides.
+  # domain STATEMENTS: 4 x 6 x 8 cells with even /grid and values on x_low; then Python.
   domain() {
-    rm -f "$dir/bad.hdf"
-    quick_python -c 'import sys, h5py, numpy as np
-with h5py.File(sys.argv[1], "w") as file:
-    file["VTKHDF/CellData/f"] = file["VTKHDF/CellData/beta"] = np.ones((8, 6, 4))
-    file["boundary/x_low"] = np.ones((8, 6))
-    for axis, n in zip("xyz", (4, 6, 8)):
-        file["grid/" + axis] = np.linspace(0.0, 2.0, n + 1)
-    exec(sys.argv[2])' "$dir/bad.hdf" "$1"
+    made '(8, 6, 4)' "file['boundary/x_low'] = np.ones((8, 6))
+for axis, n in zip('xyz', (4, 6, 8)): file['grid/' + axis] = np.linspace(0.0, 2.0, n + 1)
+$1"
   }
   domain 'file["grid/z"][3] = 0.7'
   ok 1 --rhs="$dir/bad.hdf" --print-config
@@ -385,9 +390,7 @@ with h5py.File(sys.argv[1], "w") as file:
     --rhs="$pair/bare.hdf" --spacing=1,1,1
   # Cubes of 16^3 cells are solved in boxes if they are the unit cube, as far as files state it.
   cube() {
-    domain "del file['VTKHDF'], file['grid'], file['boundary']
-file['VTKHDF/CellData/f'] = file['VTKHDF/CellData/beta'] = np.ones((16, 16, 16))
-$2"
+    made '(16, 16, 16)' "$2"
     mv "$dir/bad.hdf" "$pair/$1.hdf"
   }
   cube bare ''
@@ -411,20 +414,16 @@ $2"
   cube two "file['VTKHDF'].attrs['Spacing'] = [1, 1]"
   expect 3 'attribute Spacing of /VTKHDF must be 3 numbers' 1 --rhs="$pair/two.hdf"
   # A cube with values on sides is solved as with --cells.
-  domain 'del file["grid"]; del file["boundary"]; del file["VTKHDF"]
-file["VTKHDF/CellData/f"] = np.ones((16, 16, 16)); file["boundary/x_low"] = np.ones((16, 16))'
+  made '(16, 16, 16)' 'del vtk["CellData/beta"]; file["boundary/x_low"] = np.ones((16, 16))'
   ok 1 --rhs="$dir/bad.hdf"
   expect 2 'LOG2_BOX_DIM cannot be combined with a file that has /boundary' 1 4 1 --rhs="$dir/bad.hdf"
 fi
-rm -f "$dir/bad.hdf"
-cells "$dir/bad.hdf" beta '16 16 16' 1
+bad beta 1
 cells "$dir/bad.hdf" alpha '16 16 16' 'c == 300 ? -2 : 1'
 expect 3 'alpha has -2 in plane 1, at \[1\]\[2\]\[12\]; it must be 0 or from 1e-60 to 1e60' 1 --coefficients="$dir/bad.hdf"
-rm -f "$dir/bad.hdf"
-cells "$dir/bad.hdf" f '16 16 16' 'c == 257 ? "-nan" : c'
+bad f 'c == 257 ? "-nan" : c'
 expect 3 'f has nan in plane 1, at \[1\]\[0\]\[1\]; it must be finite and at most 1e60 in magnitude' 1 --rhs="$dir/bad.hdf"
-rm -f "$dir/bad.hdf"
-cells "$dir/bad.hdf" alpha '16 16 16' 0
+bad alpha 0
 ok 1 --coefficients="$dir/bad.hdf" "$one_f"
 expect 3 'alpha is 0 in all cells; without Dirichlet and Robin walls, remove alpha' 1 --coefficients="$dir/bad.hdf" --boundary=periodic
 # In dumps, beta is 0 on faces with Neumann's condition.
@@ -491,17 +490,6 @@ expect 3 'rhs=.*: plane 8 of /VTKHDF/CellData/f is damaged: its checksum does no
 # --- what a file says counts ---
 
 if test $has_h5py = yes; then
-  # made SHAPE STATEMENTS: f = beta = 1 on such cells, then Python with `file` and its group `vtk`.
-  made() {
-    rm -f "$dir/bad.hdf"
-    quick_python -c 'import sys, h5py, numpy as np
-with h5py.File(sys.argv[1], "w") as file:
-    shape = eval(sys.argv[2])
-    file["VTKHDF/CellData/f"] = np.ones(shape)
-    file["VTKHDF/CellData/beta"] = np.ones(shape)
-    vtk = file["VTKHDF"]
-    exec(sys.argv[3])' "$dir/bad.hdf" "$1" "$2"
-  }
   # largest WANT OPTION...: max u of a solve of bad.hdf.
   largest() {
     local want=$1
@@ -615,11 +603,9 @@ END
   for line in "f of $dir/bad.hdf" "beta of $dir/both.hdf"; do
     grep -qxF "            (not used: $line)" "$dir/out" || complain "no line about $line: $(cat "$dir/out")"
   done
-fi
 
-# --- the worked examples ---
+  # --- the worked examples ---
 
-if test $has_h5py = yes; then
   cd "$dir"
   # example NAME CYCLES OPTION...: solved in at most CYCLES cycles.
   example() {
@@ -633,10 +619,7 @@ if test $has_h5py = yes; then
   example reservoir 90 --boundary=neumann
   example channel 6 --boundary=periodic,periodic,neumann
   example plate 9 --boundary=neumann,neumann,neumann,neumann,neumann,robin:2:1
-fi
 
-if test $has_h5py = yes; then
-  cd "$dir"
   quick_python "$abs_top_srcdir/inputs/rough_field.py" rough.hdf >said || complain 'no rough field'
   grep -q '64^3 cells, beta 1' said || complain "rough_field.py: $(cat said)"
   ok 1 --input="$abs_top_srcdir/inputs/rough.ini" --dump=heat.hdf --csv=rough.csv
