@@ -11,9 +11,8 @@ static double *row_of(const mg_strided_t *a, int32_t j, int32_t k) {
 
 /* The direction in which neighbors are adjacent in memory; i if there is none. */
 static int fastest(const mg_strided_t *a) {
-  return a->stride[0] != 1 && a->stride[1] == 1   ? 1
-         : a->stride[0] != 1 && a->stride[2] == 1 ? 2
-                                                  : 0;
+  if (a->stride[0] == 1) return 0;
+  return a->stride[1] == 1 ? 1 : a->stride[2] == 1 ? 2 : 0;
 }
 
 /* Copy LINE elements from `first` on of rows in i, of which there are n[d], where one of the arrays
@@ -37,17 +36,29 @@ static void copy_lines(const int32_t n[3], const mg_strided_t *from, const mg_st
           y[i * yi + m * yd] = x[i * xi + m * xd];
 }
 
+static void copy_rows(const int32_t n[3], const mg_strided_t *from, const mg_strided_t *to) {
+#pragma omp parallel for collapse(2) if (mg_volume(n) > 10000)
+  for (int32_t k = 0; k < n[2]; k++)
+    for (int32_t j = 0; j < n[1]; j++)
+      memcpy(row_of(to, j, k), row_of(from, j, k), (size_t)n[0] * sizeof *to->x);
+}
+
+static void copy_across(const int32_t n[3], const mg_strided_t *from, const mg_strided_t *to) {
+  const int of_from = fastest(from), of_to = fastest(to),
+            d = of_from > 0 ? of_from
+                : of_to > 0 ? of_to
+                            : 1;
+#pragma omp parallel for collapse(2) if (mg_volume(n) > 10000)
+  for (int32_t row = 0; row < n[3 - d]; row++)
+    for (int32_t first = 0; first < n[0]; first += LINE)
+      copy_lines(n, from, to, d, first, row);
+}
+
 static mg_status_t copy(const int32_t n[3], const mg_strided_t *from, const mg_strided_t *to) {
-  const bool dense = from->stride[0] == 1 && to->stride[0] == 1;
-  const int d = dense ? 0 : fastest(from) > 0 ? fastest(from) : fastest(to) > 0 ? fastest(to) : 1;
-  const int other = dense ? 2 : 3 - d, step = dense ? 1 : LINE, along = dense ? 1 : 0;
-#pragma omp parallel for collapse(2) if ((int64_t)n[0] * n[1] * n[2] > 10000)
-  for (int32_t row = 0; row < n[other]; row++)
-    for (int32_t first = 0; first < n[along]; first += step)
-      if (dense)
-        memcpy(row_of(to, first, row), row_of(from, first, row), (size_t)n[0] * sizeof *to->x);
-      else
-        copy_lines(n, from, to, d, first, row);
+  if (from->stride[0] == 1 && to->stride[0] == 1)
+    copy_rows(n, from, to);
+  else
+    copy_across(n, from, to);
   return MG_OK;
 }
 
