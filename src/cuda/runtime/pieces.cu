@@ -17,7 +17,8 @@ mg_status_t to_device(const mg_piece_t *pieces, size_t bytes, void **to) {
   if (error == cudaSuccess) {
     error = cudaMemcpyAsync(*to, pieces, bytes, cudaMemcpyHostToDevice, stream);
     if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
-    (void)cudaStreamDestroy(stream);
+    const cudaError_t destroyed = cudaStreamDestroy(stream);
+    if (error == cudaSuccess) error = destroyed;
   }
   if (error == cudaSuccess) return MG_OK;
   (void)cudaFree(*to);
