@@ -159,8 +159,8 @@ static bool reaches_few_cells(const mg_plan_t *plan, const mg_params_t *params) 
   return mg_layout_n_cells(coarsest) <= mg_plan_fewest_cells(params);
 }
 
-/* Cells of about the same width, whose numbers halve four times or are large: GSRB of fv2 needs no
- * more cycles than Chebyshev's polynomials, which cost more. */
+/* Cells of about the same width, whose numbers halve four times or are large: GSRB of fv2 takes
+ * about as many cycles as Chebyshev's polynomials, which cost more. */
 static bool is_regular(const mg_params_t *p) {
   double narrow = INFINITY, wide = 0.0;
   bool halves = true;
