@@ -262,9 +262,10 @@ def run(words: list[str], wrong=UsageError, **how) -> subprocess.CompletedProces
 
 
 def of_one_rank(folder: str) -> dict[str, str]:
-    """Open MPI starts a single process faster without its daemon. Concurrent processes would then
-    share a session folder in /tmp, which the first to end removes; FOLDER takes its place."""
-    mpi = {"ess_singleton_isolated": "1", "orte_tmpdir_base": folder}
+    """The environment of one process. Open MPI starts it faster without its daemon, but then all
+    concurrent processes use one session folder, which the first to end removes: each gets its own
+    in `folder`."""
+    mpi = {"ess_singleton_isolated": "1", "orte_tmpdir_base": tempfile.mkdtemp(dir=folder)}
     return {**os.environ, **{f"OMPI_MCA_{key}": value for key, value in mpi.items()}}
 
 

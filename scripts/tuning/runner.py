@@ -77,7 +77,6 @@ class Runner:
         self.log: Log | None = None
         self.folder = tempfile.TemporaryDirectory(prefix="hpgmg-tune-")
         self.reports: tempfile.TemporaryDirectory | None = None
-        self.environment = of_one_rank(self.folder.name)
         self.first_s = 0.0  # longest run with the options as given
 
     def execute(self, words: list[str], limit: float | None) -> tuple[int, str, str]:
@@ -89,7 +88,7 @@ class Runner:
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=err,
-                    env=self.environment,
+                    env=of_one_rank(self.folder.name),
                     start_new_session=True,
                 )
             except OSError as error:
