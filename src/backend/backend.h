@@ -124,9 +124,9 @@ typedef struct {
    *  Needs norm_begin and norm_end. */
   mg_status_t (*smooth_resident)(const mg_view_t *v, const mg_sweep_t *sweep,
                                  const mg_resident_use_t *use);
-  /** Rows of the strips in which smooth_resident passes through a level, for reports. NULL: it has
-   *  no strips. */
-  int (*strip_rows)(const mg_view_t *v, int n);
+  /** Rows of the strips in which smooth_resident passes through a level with n steps, for reports.
+   *  NULL: it has no strips. */
+  int (*strip_rows)(const mg_view_t *v, const mg_step_t *step, int n);
   /** Report whether `interpolate` of this kind computes the ghosts outside walls of the coarse
    *  level itself, so that `fill_wall_ghosts` need not be called before it. */
   bool (*folds_walls)(const mg_view_t *coarse, mg_interpolation_t kind);

@@ -21,7 +21,7 @@ const mg_operator_traits_t *const mg_operator_traits[] = {
             .gsrb_smooths = 3, .jacobi_smooths = 6, .degree = 6, .rounding = {0.014, 0.014}),
     [MG_OPERATOR_FV4] =
         ROW(.points = 25, .radius = 2, .edges = true, .extends_betas = true, .order = 4,
-            .weights = 24.0, .max_steps = MG_MAX_STEPS_PER_PASS_FV4, .pass_planes = 3,
+            .weights = 24.0, .max_steps = MG_MAX_STEPS_PER_PASS_FV4, .pass_planes = 2,
             .pass_box_dim = 4,
             .paths = MG_PATH_TUNED | MG_PATH_RESIDENT | MG_PATH_SPLIT | MG_PATH_BLOCK,
             .wall_order = 4, .v = MG_INTERPOLATE_V2, .f = MG_INTERPOLATE_V4, .listed = true,

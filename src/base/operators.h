@@ -55,7 +55,7 @@ typedef struct {
   int order;          /**< of convergence */
   double weights;     /**< bound on the sum of weight magnitudes in the gradient at a face */
   int max_steps;      /**< maximum steps of a fused sweep; 1: no fused sweeps */
-  int pass_planes;    /**< planes from one stage of a pass on a CPU to the next; 0: no passes */
+  int pass_planes;    /**< planes from one step of a CPU's pass to the next; 0: no passes */
   int pass_box_dim;   /**< narrowest box of passes and resident sweeps; 0: any */
   unsigned paths;     /**< set of MG_PATH_ bits */
 

@@ -55,7 +55,9 @@
 #define mg_cpu_smooth_resident         mg_cpu_smooth_resident_float
 #define mg_cpu_smooth_split            mg_cpu_smooth_split_float
 #define mg_cpu_split_ghosts            mg_cpu_split_ghosts_float
+#define mg_cpu_split_planes            mg_cpu_split_planes_float
 #define mg_cpu_split_strip             mg_cpu_split_strip_float
+#define mg_cpu_strip_count             mg_cpu_strip_count_float
 #define mg_cpu_strip_rows              mg_cpu_strip_rows_float
 #define mg_cpu_step_of                 mg_cpu_step_of_float
 #define mg_cpu_step_strip              mg_cpu_step_strip_float

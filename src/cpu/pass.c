@@ -1,6 +1,6 @@
-/* Stage s is s planes and s rows behind the first stage (fv4: 3 s planes and 2 s rows). Where it
- * works, the neighbors ahead have had stage s - 1, and those behind have not had stage s + 1. So
- * stages work in place, and nothing is computed twice or copied.
+/* Stage s is some planes and s rows (fv4: 2 s) behind the first stage. Where it works, the
+ * neighbors ahead have had stage s - 1, and those behind have not had stage s + 1. So stages work
+ * in place, and nothing is computed twice or copied.
  *
  *     stage 2 |-- strip 0 --|-- strip 1 --|-- strip 2
  *     stage 1 |---- strip 0 ----|-- strip 1 --|-- strip 2
@@ -8,7 +8,8 @@
  *             0                                               j
  *
  * A thread moves through a strip plane by plane and runs all stages at each position of the front,
- * while the rows are in cache: at position k, stage s works on plane k - s. The next strip belongs
+ * while the rows are in cache: at position k, a stage works on the plane so far behind k. Those of
+ * fv4 begin at a low wall when four planes have had the preceding stage. The next strip belongs
  * to the next thread, which follows one position behind. It reads cells of the preceding strip
  * only after they were written, and changes no cell that the preceding strip reads later. So one
  * counter per strip orders all threads. */
@@ -22,10 +23,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Distance of a stage behind the preceding one. */
 typedef struct {
-  int planes, rows;
-  int wall_rows; /* least rows of the last strip, in all stages */
+  int rows;       /* from a stage to the next */
+  int wall_cells; /* next to a wall, which its ghosts need at once: rows of the last strip, planes
+                   */
 } lag_t;
 
 /* Positions that a strip has completed. Two strips share no cache line. */
@@ -58,9 +59,9 @@ static int first_row(const pass_t *pass, int strip, int s) {
   const int n = pass->v->patch->n[1], first = first_of(pass, s, 1), end = end_of(pass, s, 1);
   if (strip == 0) return first;
   if (strip == pass->strips) return end;
-  const int middle = pass->lag.rows * pass->n / 2, last = n - pass->lag.wall_rows,
+  const int middle = pass->lag.rows * pass->n / 2, last = n - pass->lag.wall_cells,
             even = (int)(((int64_t)n * strip / pass->strips + middle) / 2 * 2),
-            at = (pass->lag.wall_rows > 0 && even > last ? last : even) - s * pass->lag.rows;
+            at = (pass->lag.wall_cells > 0 && even > last ? last : even) - s * pass->lag.rows;
   return at < first ? first : at > end ? end : at;
 }
 
@@ -73,20 +74,36 @@ static void fill_walls(const mg_view_t *v, mg_vector_t x, int k, int j0, int j1)
     mg_cpu_wall_planes_of_rows(v, p, p->vec[x], k, j0, j1);
 }
 
-static void run_stage(const pass_t *pass, int s, int strip, int front) {
+static void run_plane(const pass_t *pass, int s, int strip, int k) {
   const mg_cpu_stage_t *stage = &pass->stage[s];
-  const int ratio = stage->ratio, k = front - s * pass->lag.planes;
-  if (k < first_of(pass, s, 2) || k >= end_of(pass, s, 2)) return;
-  /* A pair of planes: the first stage reads nothing ahead, so it may be early; later ones wait. */
-  if (ratio == 2 && k % 2 != (s == 0 ? 0 : 1)) return;
-  const int at = (k - first_of(pass, s, 2)) / ratio, origin = first_of(pass, s, 1),
-            j0 = (first_row(pass, strip, s) - origin) / ratio,
+  const int ratio = stage->ratio, at = (k - first_of(pass, s, 2)) / ratio,
+            origin = first_of(pass, s, 1), j0 = (first_row(pass, strip, s) - origin) / ratio,
             j1 = (first_row(pass, strip + 1, s) - origin) / ratio;
   if (j0 >= j1) return;
   const mg_view_t *v = ratio == 1 ? stage->view : pass->v;
   for (int r = 0; r < ratio && stage->x >= 0; r++)
     fill_walls(v, stage->x, ratio * at + r, ratio * j0, ratio * j1);
   stage->fn(stage->view, 0, at, j0, j1, stage->arg);
+}
+
+/* Planes at the low wall that wait until the preceding stage has done those that the ghosts need.
+ * Pairs of planes are late anyway. */
+static int held_planes(const pass_t *pass, int s) {
+  const mg_cpu_stage_t *stage = &pass->stage[s];
+  if (s == 0 || stage->ratio == 2 || !stage->view->patch->wall[2][0]) return 0;
+  const int most = end_of(pass, s, 2) - 1,
+            held = pass->lag.wall_cells - 1 - (stage->behind - stage[-1].behind);
+  return held > most ? most : held;
+}
+
+static void run_stage(const pass_t *pass, int s, int strip, int front) {
+  const mg_cpu_stage_t *stage = &pass->stage[s];
+  const int k = front - stage->behind, held = held_planes(pass, s);
+  if (k < first_of(pass, s, 2) || k >= end_of(pass, s, 2) || (held > 0 && k < held)) return;
+  /* A pair of planes: the first stage reads nothing ahead, so it may be early; later ones wait. */
+  if (stage->ratio == 2 && k % 2 != (s == 0 ? 0 : 1)) return;
+  for (int plane = held > 0 && k == held ? 0 : k; plane <= k; plane++)
+    run_plane(pass, s, strip, plane);
 }
 
 /* Wait until the preceding strip has completed this position of the front. There may be more
@@ -103,7 +120,7 @@ static void run_strips(const pass_t *pass, int thread, int threads) {
   int fronts = 0;
   const int first = first_of(pass, 0, 2);
   for (int s = 0; s < pass->n; s++) {
-    const int end = end_of(pass, s, 2) + s * pass->lag.planes - first;
+    const int end = end_of(pass, s, 2) + pass->stage[s].behind - first;
     fronts = end > fronts ? end : fronts;
   }
   for (int strip = thread; strip < pass->strips; strip += threads)
@@ -115,12 +132,11 @@ static void run_strips(const pass_t *pass, int thread, int threads) {
     }
 }
 
-/* fv4 reads cells at distance 2. Its ghosts outside a wall need four cells: the next stage may not
- * yet have those of planes at the low wall in k, and it must not change the ghosts at the ends of
- * the rows next to the high wall in j. */
+/* fv4 reads cells at distance 2. Its ghosts outside a wall need four cells: the next stage must not
+ * change the ghosts at the ends of the rows next to the high wall in j. */
 static lag_t lag_of(const mg_view_t *v) {
   const mg_operator_traits_t *t = mg_traits_of(v->op);
-  return (lag_t){t->pass_planes, t->radius, t->edges ? t->wall_order : 0};
+  return (lag_t){t->radius, t->edges ? t->wall_order : 0};
 }
 
 const mg_view_t *mg_cpu_grow(const mg_view_t *v, const int layers[3], mg_cpu_grown_t *grown) {
@@ -130,31 +146,28 @@ const mg_view_t *mg_cpu_grow(const mg_view_t *v, const int layers[3], mg_cpu_gro
   return &grown->view;
 }
 
-int mg_cpu_pass_rows(const mg_view_t *v, int n) {
+int mg_cpu_pass_rows(const mg_view_t *v, int planes) {
   const int64_t vectors = 6, /* x, f, three betas, 1 / diagonal */
-      planes = n * lag_of(v).planes + 2, row_bytes = v->patch->jstride * (int64_t)sizeof(mg_real_t);
+      row_bytes = v->patch->jstride * (int64_t)sizeof(mg_real_t);
   const int64_t rows = mg_machine_strip_bytes() / (row_bytes * vectors * planes);
   return rows < v->patch->n[1] ? (int)rows : v->patch->n[1];
 }
 
 /* Each thread gets the same number of strips, unless they would have less than two rows. */
-static int strip_count(const mg_view_t *v, int threads, int rows) {
+int mg_cpu_strip_count(const mg_view_t *v, int threads, int rows) {
   const int64_t n = v->patch->n[1], most = n / 2 > 1 ? n / 2 : 1,
                 at_once = (int64_t)threads * (rows > 2 ? rows : 2),
                 strips = (n + at_once - 1) / at_once * threads;
   return (int)(strips < most ? strips : most);
 }
 
-int mg_cpu_strip_rows(const mg_view_t *v, int n) {
-  const int stages = n + 2, /* an interpolation or a split, a residual or a join */
-      strips = strip_count(v, mg_cpu_threads(v), mg_cpu_pass_rows(v, stages));
-  return (v->patch->n[1] + strips - 1) / strips;
-}
-
 mg_status_t mg_cpu_pass(const mg_view_t *v, const mg_cpu_stage_t *stage, int n, int threads,
                         int rows) {
-  pass_t pass = {
-      .v = v, .stage = stage, .n = n, .strips = strip_count(v, threads, rows), .lag = lag_of(v)};
+  pass_t pass = {.v = v,
+                 .stage = stage,
+                 .n = n,
+                 .strips = mg_cpu_strip_count(v, threads, rows),
+                 .lag = lag_of(v)};
   MG_TRY(mg_new(&pass.progress, pass.strips, "strips of a pass"));
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads) if (threads > 1)

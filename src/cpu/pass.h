@@ -11,6 +11,7 @@ typedef struct {
   const mg_view_t *view; /**< of the strips: the level, also with ghost layers as cells, or its
                               coarsened patch */
   int ratio;             /**< cells of the level per cell of `view`: 1 or 2 */
+  int behind;            /**< planes behind the first stage */
   mg_vector_t x;         /**< vector whose ghosts outside walls (7-point operators: in k) are filled
                               for it; < 0: none */
 } mg_cpu_stage_t;
@@ -25,18 +26,21 @@ typedef struct {
  *  @return &grown->view */
 const mg_view_t *mg_cpu_grow(const mg_view_t *v, const int layers[3], mg_cpu_grown_t *grown);
 
-/** Rows of a strip for n stages, such that the rows in use of all stages have
- *  mg_machine_strip_bytes. */
-int mg_cpu_pass_rows(const mg_view_t *v, int n);
+/** Rows of a strip such that those of this number of planes have mg_machine_strip_bytes. */
+int mg_cpu_pass_rows(const mg_view_t *v, int planes);
+
+/** Strips of at most this number of rows, the same number for each thread. */
+int mg_cpu_strip_count(const mg_view_t *v, int threads, int rows);
 
 /** Run the stages as if one after the other, each on its whole view, on at most `threads` threads.
  *  Strips have about `rows` rows, at least 2. The result does not depend on either number.
  *
- *  A stage reads, of the results of earlier ones, only cells next to its own. For fv4 it reads two
- *  cells, and four planes at the low wall in k. Stages in place leave the cells unchanged that
- *  other cells of the same or the next stage read: colored steps, or steps that write the vector of
- *  the iterate before last. Only the first stage and the last ones may have ratio 2; the cells of
- *  the level are then even in j and k. */
+ *  A stage reads, of the results of the preceding one, only planes that are fewer than its own
+ *  distance from that one ahead, and one row ahead. For fv4 it reads two rows, and four planes at
+ *  the low wall in k. Stages in place leave the cells unchanged that other cells of the same or the
+ *  next stage read: colored steps, or steps that write the vector of the iterate before last. Only
+ * the first stage and the last ones may have ratio 2; the cells of the level are then even in j and
+ * k. */
 mg_status_t mg_cpu_pass(const mg_view_t *v, const mg_cpu_stage_t *stage, int n, int threads,
                         int rows);
 
@@ -84,13 +88,14 @@ void mg_cpu_residual_restrict_strip(const mg_view_t *coarse, int patch, int k, i
 /* The entries of the group `fused`. */
 mg_status_t mg_cpu_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
                                    const mg_resident_use_t *use);
-int mg_cpu_strip_rows(const mg_view_t *v, int n);
+int mg_cpu_strip_rows(const mg_view_t *v, const mg_step_t *step, int n);
 /** mg_cpu_smooth_resident with strips of about `rows` rows (pass.h). */
 mg_status_t mg_cpu_smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
                                     const mg_resident_use_t *use, int rows);
 /** mg_cpu_smooth_in_strips for colored steps of fv4, without interpolation (split.c). A norm of the
  *  residual goes to *norm. */
 bool mg_cpu_can_split(const mg_view_t *v);
+int mg_cpu_split_planes(int n); /* of n steps, for mg_cpu_pass_rows */
 mg_status_t mg_cpu_smooth_split(const mg_view_t *v, const mg_sweep_t *sweep,
                                 const mg_resident_use_t *use, int rows, double *norm);
 mg_status_t mg_cpu_norm_begin(void);

@@ -49,7 +49,8 @@ typedef struct {
 
 static void add_stage(smooth_t *s, mg_strip_fn fn, void *arg, const mg_view_t *view, int ratio,
                       mg_vector_t x) {
-  s->stage[s->n++] = (mg_cpu_stage_t){fn, arg, view, ratio, x};
+  const int behind = s->n * mg_traits_of(s->v->op)->pass_planes;
+  s->stage[s->n++] = (mg_cpu_stage_t){fn, arg, view, ratio, behind, x};
 }
 
 /* The view of step q of n: with the ghosts that later steps read, and a residual or an
@@ -106,15 +107,30 @@ static mg_status_t add_stages(smooth_t *s, const mg_sweep_t *sweep, const mg_res
   return use->has_residual ? add_residual(s, use, sweep->dst) : MG_OK;
 }
 
+static bool splits(const mg_view_t *v, const mg_step_t *step) {
+  return mg_has_path(v->op, MG_PATH_SPLIT) && step->colored && mg_cpu_can_split(v);
+}
+
+/* With an interpolation and a residual. */
+static int rows_of(const mg_view_t *v, const mg_step_t *step, int n) {
+  const int planes =
+      splits(v, step) ? mg_cpu_split_planes(n) : (n + 2) * mg_traits_of(v->op)->pass_planes + 2;
+  return mg_cpu_pass_rows(v, planes);
+}
+
+int mg_cpu_strip_rows(const mg_view_t *v, const mg_step_t *step, int n) {
+  const int strips = mg_cpu_strip_count(v, mg_cpu_threads(v), rows_of(v, step, n));
+  return (v->patch->n[1] + strips - 1) / strips;
+}
+
 mg_status_t mg_cpu_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
                                    const mg_resident_use_t *use) {
-  return mg_cpu_smooth_in_strips(v, sweep, use, mg_cpu_pass_rows(v, sweep->n + 2));
+  return mg_cpu_smooth_in_strips(v, sweep, use, rows_of(v, sweep->step, sweep->n));
 }
 
 mg_status_t mg_cpu_smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
                                     const mg_resident_use_t *use, int rows) {
-  if (mg_has_path(v->op, MG_PATH_SPLIT) && sweep->step->colored && mg_cpu_can_split(v))
-    return mg_cpu_smooth_split(v, sweep, use, rows, &residual_norm);
+  if (splits(v, sweep->step)) return mg_cpu_smooth_split(v, sweep, use, rows, &residual_norm);
   smooth_t s = {.v = v, .threads = mg_cpu_threads(v)};
   MG_TRY(mg_new(&s.stage, sweep->n + 3, "stages of a smooth"));
   mg_status_t status = mg_new(&s.step, sweep->n, "steps of a smooth");

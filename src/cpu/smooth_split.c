@@ -201,8 +201,20 @@ static void restrict_strip(const mg_view_t *coarse, int patch, int k, int j0, in
 
 /* ---- the pass ---- */
 
-static mg_cpu_stage_t stage_of(const mg_view_t *v, mg_strip_fn fn, void *arg) {
-  return (mg_cpu_stage_t){fn, arg, v, 1, MG_NO_VECTOR};
+static mg_cpu_stage_t stage_of(const mg_view_t *v, mg_strip_fn fn, void *arg, int behind) {
+  return (mg_cpu_stage_t){fn, arg, v, 1, behind, MG_NO_VECTOR};
+}
+
+/* Planes from the first stage to step q = 1, 2, ... and from the last step to the residual, which
+ * read x at a distance of two planes. Of the other color, which the preceding step has changed, a
+ * step reads only the next plane. From zero, the first step reads no x, but sets both colors. */
+static int planes_to_step(int q, bool from_zero) {
+  return q == 1 && from_zero ? 1 : q + 1;
+}
+enum { TO_RESIDUAL = 2, TO_JOIN = 3 }; /* an earlier join would change what pairs of planes read */
+
+int mg_cpu_split_planes(int n) {
+  return planes_to_step(n, false) + TO_RESIDUAL + TO_JOIN + 2;
 }
 
 /* The view in which the ghosts that n steps and the residual after them read are cells. */
@@ -221,7 +233,7 @@ static int set_stages(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resi
   now.dst = x;
   s[n] = now;
   const mg_view_t *all = grow(v, sweep->n, &grown[n]);
-  stage[n] = stage_of(all, mg_cpu_split_strip, &s[n]);
+  stage[n] = stage_of(all, mg_cpu_split_strip, &s[n], 0);
   now.in[0] = now.in[1] = x;
   for (n = 1; n <= sweep->n; n++) {
     const mg_step_t *step = &sweep->step[n - 1];
@@ -231,18 +243,19 @@ static int set_stages(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resi
     now.dst = from_zero ? sweep->dst : mg_cpu_other_vector(now.in[now.color]);
     s[n] = now;
     stage[n] = stage_of(grow(v, sweep->n - n, &grown[n]), from_zero ? first_step_strip : step_strip,
-                        &s[n]);
+                        &s[n], planes_to_step(n, sweep->x < 0));
     now.in[now.color] = now.dst;
     if (from_zero) now.in[1 - now.color] = now.dst;
   }
   now.dst = sweep->dst;
   s[n] = s[n + 1] = now;
+  const int behind = planes_to_step(sweep->n, sweep->x < 0) + TO_RESIDUAL;
   if (use->has_residual && use->coarse)
-    stage[n] = (mg_cpu_stage_t){restrict_strip, &s[n], use->coarse, 2, MG_NO_VECTOR};
+    stage[n] = (mg_cpu_stage_t){restrict_strip, &s[n], use->coarse, 2, behind, MG_NO_VECTOR};
   else if (use->has_residual)
-    stage[n] = stage_of(v, norm_strip, &s[n]);
+    stage[n] = stage_of(v, norm_strip, &s[n], behind);
   if (use->has_residual) n++;
-  stage[n] = stage_of(all, mg_cpu_join_strip, &s[n]);
+  stage[n] = stage_of(all, mg_cpu_join_strip, &s[n], behind + TO_JOIN);
   return n + 1;
 }
 

@@ -152,39 +152,94 @@ MG_INLINE void wall_ghosts(mg_real_t *near, mg_real_t *far, mg_real_t x1, mg_rea
   *far = mg_ghost_4(2, x1, x2, x3, x4);
 }
 
-/* Both ghosts at either end of a row, whose patch has walls at both ends or is periodic in i. */
-static void row_ends(const mg_patch_t *p, const void *split, int j, int k) {
-  const mg_cpu_split_t *s = split;
+/* Ghosts at both ends of a row: of the even columns at the low and high end, then the odd ones. The
+ * row's patch has walls at both ends or is periodic in i. */
+static void ends_of_row(const mg_patch_t *p, const mg_cpu_split_t *s, int j, int k,
+                        mg_real_t end[4]) {
   const ptrdiff_t n = p->n[0] / 2;
-  mg_real_t *even = mg_cpu_half_of_x(p, s, 0, j, k), *odd = mg_cpu_half_of_x(p, s, 1, j, k);
+  const mg_real_t *even = mg_cpu_half_of_x(p, s, 0, j, k), *odd = mg_cpu_half_of_x(p, s, 1, j, k);
   if (p->wall[0][0]) {
-    wall_ghosts(odd - 1, even - 1, even[0], odd[0], even[1], odd[1]);
-    wall_ghosts(even + n, odd + n, odd[n - 1], even[n - 1], odd[n - 2], even[n - 2]);
-  } else {
-    even[-1] = even[n - 1];
-    odd[-1] = odd[n - 1];
-    even[n] = even[0];
-    odd[n] = odd[0];
+    wall_ghosts(&end[2], &end[0], even[0], odd[0], even[1], odd[1]);
+    wall_ghosts(&end[1], &end[3], odd[n - 1], even[n - 1], odd[n - 2], even[n - 2]);
+    return;
+  }
+  end[0] = even[n - 1];
+  end[1] = even[0];
+  end[2] = odd[n - 1];
+  end[3] = odd[0];
+}
+
+static void fill_ends(const mg_patch_t *p, const void *split, int j, int k) {
+  const mg_cpu_split_t *s = split;
+  mg_real_t end[4];
+  ends_of_row(p, s, j, k, end);
+  for (int parity = 0; parity < 2; parity++) {
+    mg_real_t *x = mg_cpu_half_of_x(p, s, parity, j, k);
+    x[-1] = end[2 * parity];
+    x[p->n[0] / 2] = end[2 * parity + 1];
+  }
+}
+
+/* Columns `first` to `end` of the two rows outside a wall. */
+static void wall_row(const mg_patch_t *p, const mg_cpu_split_t *s, int parity, int j, int k, int dj,
+                     int dk, ptrdiff_t first, ptrdiff_t end) {
+  const mg_real_t *x[4];
+  for (int d = 0; d < 4; d++)
+    x[d] = mg_cpu_half_of_x(p, s, parity, j + d * dj, k + d * dk);
+  mg_real_t *near = mg_cpu_half_of_x(p, s, parity, j - dj, k - dk),
+            *far = mg_cpu_half_of_x(p, s, parity, j - 2 * dj, k - 2 * dk);
+#pragma omp simd
+  for (ptrdiff_t m = first; m < end; m++)
+    wall_ghosts(near + m, far + m, x[0][m], x[1][m], x[2][m], x[3][m]);
+}
+
+/* The ghosts at the ends of a row outside a wall in k. Not from the ghosts of the four planes: the
+ * next stage, a plane behind, has filled some of those for itself. */
+static void wall_row_ends(const mg_patch_t *p, const mg_cpu_split_t *s, int j, int k, int dk) {
+  mg_real_t end[4][4];
+  for (int d = 0; d < 4; d++)
+    ends_of_row(p, s, j, k + d * dk, end[d]);
+  for (int e = 0; e < 4; e++) {
+    const ptrdiff_t m = e % 2 ? p->n[0] / 2 : -1;
+    wall_ghosts(mg_cpu_half_of_x(p, s, e / 2, j, k - dk) + m,
+                mg_cpu_half_of_x(p, s, e / 2, j, k - 2 * dk) + m, end[0][e], end[1][e], end[2][e],
+                end[3][e]);
+  }
+}
+
+/* The row next to a wall in k and outside one in j, both at distance 1: a step reads no others. For
+ * the same reason from cells. */
+static void wall_edge(const mg_patch_t *p, const mg_cpu_split_t *s, int parity, int j, int k,
+                      int dk) {
+  const int dj = j < 0 ? 1 : -1;
+  const mg_real_t *x[4][4];
+  for (int r = 0; r < 16; r++)
+    x[r / 4][r % 4] = mg_cpu_half_of_x(p, s, parity, j + (1 + r % 4) * dj, k + r / 4 * dk);
+  mg_real_t *out = mg_cpu_half_of_x(p, s, parity, j, k - dk);
+#pragma omp simd
+  for (ptrdiff_t m = 0; m < p->n[0] / 2; m++) {
+    mg_real_t y[4];
+    for (int d = 0; d < 4; d++)
+      y[d] = mg_ghost_4(1, x[d][0][m], x[d][1][m], x[d][2][m], x[d][3][m]);
+    out[m] = mg_ghost_4(1, y[0], y[1], y[2], y[3]);
   }
 }
 
 /* Outside a wall in j or k: the ghosts of row j of plane k, which is next to the wall, with those
  * at its ends. One step inward is dj, dk. */
-static void wall_row(const mg_patch_t *p, const void *split, int j, int k, int dj, int dk) {
+static void fill_outside(const mg_patch_t *p, const void *split, int j, int k, int dj, int dk) {
   const mg_cpu_split_t *s = split;
-  for (int parity = 0; parity < 2; parity++) {
-    const mg_real_t *x[4];
-    for (int d = 0; d < 4; d++)
-      x[d] = mg_cpu_half_of_x(p, s, parity, j + d * dj, k + d * dk);
-    mg_real_t *near = mg_cpu_half_of_x(p, s, parity, j - dj, k - dk),
-              *far = mg_cpu_half_of_x(p, s, parity, j - 2 * dj, k - 2 * dk);
-#pragma omp simd
-    for (ptrdiff_t m = -1; m < p->n[0] / 2 + 1; m++)
-      wall_ghosts(near + m, far + m, x[0][m], x[1][m], x[2][m], x[3][m]);
-  }
+  const ptrdiff_t n = p->n[0] / 2;
+  const bool edge = dk != 0 && ((j < 0 && p->wall[1][0]) || (j >= p->n[1] && p->wall[1][1]));
+  for (int parity = 0; parity < 2; parity++)
+    if (edge)
+      wall_edge(p, s, parity, j, k, dk);
+    else
+      wall_row(p, s, parity, j, k, dj, dk, dk == 0 ? -1 : 0, dk == 0 ? n + 1 : n);
+  if (dk != 0 && !edge) wall_row_ends(p, s, j, k, dk);
 }
 
 void mg_cpu_split_ghosts(const mg_patch_t *p, const mg_cpu_split_t *s, int k, int j0, int j1) {
-  static const mg_cpu_ghost_rows_t fill = {row_ends, wall_row};
+  static const mg_cpu_ghost_rows_t fill = {fill_ends, fill_outside};
   mg_cpu_new_ghosts(p, k, j0, j1, &fill, s);
 }

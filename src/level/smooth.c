@@ -135,7 +135,8 @@ mg_smoothing_t mg_smoothing_of(const mg_level_t *level) {
   return (mg_smoothing_t){
       .steps = level->n_steps,
       .sweeps = s->n,
-      .strip_rows = has_strips ? fused->strip_rows(mg_level_view(level), level->n_steps) : 0,
+      .strip_rows =
+          has_strips ? fused->strip_rows(mg_level_view(level), level->steps, level->n_steps) : 0,
       .path = smooths && level->steps_per_pass == 1 ? &mg_path_steps : mg_level_path(level->plan),
       .interpolation = way_of(mg_smooth_interpolates(level), true),
       .restriction =

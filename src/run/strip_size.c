@@ -58,7 +58,7 @@ static mg_level_t *find_level(mg_hierarchy_t *h) {
 
 static int rows_of(const mg_level_t *level, int64_t bytes) {
   mg_machine_set_strip_bytes(bytes);
-  return level->backend->fused.strip_rows(mg_level_view(level), level->n_steps);
+  return level->backend->fused.strip_rows(mg_level_view(level), level->steps, level->n_steps);
 }
 
 /* Whether the level is large enough, and some of the sizes differ in their strips. */
