@@ -1,5 +1,5 @@
 /* The path of passes: a smooth passes the level through the caches of a CPU once (pass.h). */
-#include "formulas/smoother.h"
+#include "cpu/split.h"
 #include "plan/path_facts.h"
 
 /* All measured, not derived (docs/performance.md, "CPU"). */
@@ -27,12 +27,17 @@ static bool splits_rows(const mg_level_facts_t *level) {
          mg_cuboids_part(y, 0).n[0] == y->boxes[0];
 }
 
+static int layers_of(const mg_level_facts_t *level) {
+  return (splits_rows(level) ? mg_layers_of_split_pass : mg_layers_of_pass)(level->op->radius,
+                                                                            level->n_steps);
+}
+
 /* Cells that a step computes on average, in percent of the first rank's: with half of the ghost
  * layers at each side that is not a wall. fv4's split rows have no such layers in i. */
 static double percent_with_ghosts(const mg_level_facts_t *level) {
   const mg_layout_t *y = level->layout;
   const mg_cuboid_t part = mg_cuboids_part(y, 0), cells = mg_layout_cells(y, &part);
-  const int layers = mg_layers_of_pass(level->op->radius, level->n_steps);
+  const int layers = layers_of(level);
   double percent = 100.0;
   for (int d = splits_rows(level) ? 1 : 0; d < 3; d++) {
     const int parts = (y->boxes[d] + part.n[d] - 1) / part.n[d],
@@ -42,9 +47,9 @@ static double percent_with_ghosts(const mg_level_facts_t *level) {
   return percent;
 }
 
-/* Whether it pays to compute ghosts, `radius` layers less with each step. */
+/* Whether it pays to compute ghosts, fewer layers with each step. */
 static bool ghosts_pay(const mg_level_facts_t *level) {
-  const int layers = mg_layers_of_pass(level->op->radius, level->n_steps);
+  const int layers = layers_of(level);
   if (layers > MAX_LAYERS || level->layout->box_dim < layers) return false;
   return level->op->radius == 1
              ? mg_cells_per_rank(level) >= WITH_HALO_MIN_CELLS
@@ -75,7 +80,7 @@ static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
       mg_interpolates(level) && plan->halves && (!halo || may_interpolate_ghosts(level));
   plan->one_exchange = halo;
   plan->reads_dinv = !halo || percent_with_ghosts(level) <= DINV_MAX_PERCENT;
-  if (halo) mg_deepen(plan, mg_layers_of_pass(level->op->radius, n));
+  if (halo) mg_deepen(plan, layers_of(level));
   if (!halo || !plan->fused_interpolation) return;
   mg_deepen(plan, mg_layers_of_interpolating_pass(n));
   mg_deepen(plan + 1, mg_coarse_layers_of_pass(n));

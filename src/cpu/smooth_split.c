@@ -8,12 +8,11 @@
  * Bytes per cell for any number of steps: 112 (f, three betas, 1 / diagonal, x and MG_TMP read and
  * written).
  *
- * With a halo in j and k, ghosts there are cells, two layers less with each step. Periodic rows
+ * With a halo in j and k, ghosts there are cells, a layer less with each step. Periodic rows
  * repeat themselves: a rank holds whole rows. */
 #include "base/alloc.h"
 #include "cpu/pass.h"
 #include "cpu/split.h"
-#include "formulas/smoother.h"
 #include "formulas/stencil.h"
 #include <stdlib.h>
 #include <string.h>
@@ -219,7 +218,7 @@ int mg_cpu_split_planes(int n) {
 
 /* The view in which the ghosts that n steps and the residual after them read are cells. */
 static const mg_view_t *grow(const mg_view_t *v, int n, mg_cpu_grown_t *grown) {
-  const int layers = mg_layers_of_pass(v->radius, n);
+  const int layers = mg_layers_of_split_pass(v->radius, n);
   return mg_cpu_grow(v, (const int[3]){0, layers, layers}, grown);
 }
 

@@ -10,6 +10,12 @@
 #define MG_CPU_SPLIT_H
 
 #include "cpu/pass.h"
+#include "formulas/smoother.h"
+
+/** mg_layers_of_pass on split rows. A colored step copies no cell of the other color. */
+MG_INLINE int mg_layers_of_split_pass(int radius, int n) {
+  return mg_layers_of_steps(radius, n) + radius;
+}
 
 /** What the stages of a pass share, or one stage. */
 typedef struct {
