@@ -1,6 +1,6 @@
-/* Stage s is some planes and s rows (fv4: 2 s) behind the first stage. Where it works, the
- * neighbors ahead have had stage s - 1, and those behind have not had stage s + 1. So stages work
- * in place, and nothing is computed twice or copied.
+/* Each stage is as many planes and rows behind the preceding one as it reads ahead. Where stage s
+ * works, the neighbors ahead have had stage s - 1, and those behind have not had stage s + 1. So
+ * stages work in place, and nothing is computed twice or copied.
  *
  *     stage 2 |-- strip 0 --|-- strip 1 --|-- strip 2
  *     stage 1 |---- strip 0 ----|-- strip 1 --|-- strip 2
@@ -23,12 +23,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-typedef struct {
-  int rows;       /* from a stage to the next */
-  int wall_cells; /* next to a wall, which its ghosts need at once: rows of the last strip, planes
-                   */
-} lag_t;
-
 /* Positions that a strip has completed. Two strips share no cache line. */
 typedef struct {
   _Atomic int completed;
@@ -40,7 +34,7 @@ typedef struct {
   const mg_cpu_stage_t *stage;
   progress_t *progress;
   int n, strips;
-  lag_t lag;
+  int wall_cells; /* cells next to a wall that its ghosts need at once; 0: one or two */
 } pass_t;
 
 /* First and last + 1 of a stage's rows (d = 1) or planes (d = 2), counted from the level's own
@@ -54,15 +48,16 @@ static int end_of(const pass_t *pass, int s, int d) {
   return first_of(pass, s, d) + pass->stage[s].ratio * pass->stage[s].view->patch->n[d];
 }
 
-/* First row of a strip in stage s. Even, so that pairs of rows are in the same strip. */
+/* First row of a strip in stage s. From an even row of the first stage, so that pairs of rows are
+ * in the same strip. A strip at a wall has the rows that the ghosts need, also one stage before. */
 static int first_row(const pass_t *pass, int strip, int s) {
   const int n = pass->v->patch->n[1], first = first_of(pass, s, 1), end = end_of(pass, s, 1);
   if (strip == 0) return first;
   if (strip == pass->strips) return end;
-  const int middle = pass->lag.rows * pass->n / 2, last = n - pass->lag.wall_cells,
+  const int middle = pass->stage[pass->n - 1].behind / 2, last = n - pass->wall_cells,
             even = (int)(((int64_t)n * strip / pass->strips + middle) / 2 * 2),
-            at = (pass->lag.wall_cells > 0 && even > last ? last : even) - s * pass->lag.rows;
-  return at < first ? first : at > end ? end : at;
+            at = (pass->wall_cells > 0 && even > last ? last : even) - pass->stage[s].behind;
+  return at < first || at < pass->wall_cells - 1 ? first : at > end ? end : at;
 }
 
 /* The ghosts outside walls that rows of plane k read; of the 7-point operators only those in k. */
@@ -92,7 +87,7 @@ static int held_planes(const pass_t *pass, int s) {
   const mg_cpu_stage_t *stage = &pass->stage[s];
   if (s == 0 || stage->ratio == 2 || !stage->view->patch->wall[2][0]) return 0;
   const int most = end_of(pass, s, 2) - 1,
-            held = pass->lag.wall_cells - 1 - (stage->behind - stage[-1].behind);
+            held = pass->wall_cells - 1 - (stage->behind - stage[-1].behind);
   return held > most ? most : held;
 }
 
@@ -132,13 +127,6 @@ static void run_strips(const pass_t *pass, int thread, int threads) {
     }
 }
 
-/* fv4 reads cells at distance 2. Its ghosts outside a wall need four cells: the next stage must not
- * change the ghosts at the ends of the rows next to the high wall in j. */
-static lag_t lag_of(const mg_view_t *v) {
-  const mg_operator_traits_t *t = mg_traits_of(v->op);
-  return (lag_t){t->radius, t->edges ? t->wall_order : 0};
-}
-
 const mg_view_t *mg_cpu_grow(const mg_view_t *v, const int layers[3], mg_cpu_grown_t *grown) {
   grown->patch = mg_patch_grown(v->patch, layers, sizeof(mg_real_t));
   grown->view = *v;
@@ -163,11 +151,12 @@ int mg_cpu_strip_count(const mg_view_t *v, int threads, int rows) {
 
 mg_status_t mg_cpu_pass(const mg_view_t *v, const mg_cpu_stage_t *stage, int n, int threads,
                         int rows) {
+  const mg_operator_traits_t *t = mg_traits_of(v->op);
   pass_t pass = {.v = v,
                  .stage = stage,
                  .n = n,
                  .strips = mg_cpu_strip_count(v, threads, rows),
-                 .lag = lag_of(v)};
+                 .wall_cells = t->edges ? t->wall_order : 0};
   MG_TRY(mg_new(&pass.progress, pass.strips, "strips of a pass"));
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads) if (threads > 1)

@@ -11,7 +11,7 @@ typedef struct {
   const mg_view_t *view; /**< of the strips: the level, also with ghost layers as cells, or its
                               coarsened patch */
   int ratio;             /**< cells of the level per cell of `view`: 1 or 2 */
-  int behind;            /**< planes behind the first stage */
+  int behind;            /**< planes and rows behind the first stage */
   mg_vector_t x;         /**< vector whose ghosts outside walls (7-point operators: in k) are filled
                               for it; < 0: none */
 } mg_cpu_stage_t;
@@ -35,12 +35,11 @@ int mg_cpu_strip_count(const mg_view_t *v, int threads, int rows);
 /** Run the stages as if one after the other, each on its whole view, on at most `threads` threads.
  *  Strips have about `rows` rows, at least 2. The result does not depend on either number.
  *
- *  A stage reads, of the results of the preceding one, only planes that are fewer than its own
- *  distance from that one ahead, and one row ahead. For fv4 it reads two rows, and four planes at
- *  the low wall in k. Stages in place leave the cells unchanged that other cells of the same or the
- *  next stage read: colored steps, or steps that write the vector of the iterate before last. Only
- * the first stage and the last ones may have ratio 2; the cells of the level are then even in j and
- * k. */
+ *  A stage reads results of the preceding one at most as many planes and rows ahead as it is behind
+ *  that one, but for fv4's walls four. Stages in place leave the cells unchanged that other cells
+ * of the same or the next stage read: colored steps, or steps that write the vector of the iterate
+ * before last. Only the first stage and the last ones may have ratio 2; the cells of the level are
+ * then even in j and k. */
 mg_status_t mg_cpu_pass(const mg_view_t *v, const mg_cpu_stage_t *stage, int n, int threads,
                         int rows);
 

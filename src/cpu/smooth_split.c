@@ -204,9 +204,10 @@ static mg_cpu_stage_t stage_of(const mg_view_t *v, mg_strip_fn fn, void *arg, in
   return (mg_cpu_stage_t){fn, arg, v, 1, behind, MG_NO_VECTOR};
 }
 
-/* Planes from the first stage to step q = 1, 2, ... and from the last step to the residual, which
- * read x at a distance of two planes. Of the other color, which the preceding step has changed, a
- * step reads only the next plane. From zero, the first step reads no x, but sets both colors. */
+/* Planes and rows from the first stage to step q = 1, 2, ... and from the last step to the
+ * residual, which read x at a distance of two. Of the other color, which the preceding step has
+ * changed, a step reads only the next plane. From zero, the first step reads no x, but sets both
+ * colors. */
 static int planes_to_step(int q, bool from_zero) {
   return q == 1 && from_zero ? 1 : q + 1;
 }
