@@ -81,23 +81,26 @@ static void run_plane(const pass_t *pass, int s, int strip, int k) {
   stage->fn(stage->view, 0, at, j0, j1, stage->arg);
 }
 
-/* Planes at the low wall that wait until the preceding stage has done those that the ghosts need.
- * Pairs of planes are late anyway. */
-static int held_planes(const pass_t *pass, int s) {
+/* The first plane of those up to k that a stage does now, or k + 1. Planes at the low wall wait
+ * until the preceding stage has done those that the ghosts need; pairs of planes are late anyway.
+ */
+static int first_plane(const pass_t *pass, int s, int k) {
   const mg_cpu_stage_t *stage = &pass->stage[s];
-  if (s == 0 || stage->ratio == 2 || !stage->view->patch->wall[2][0]) return 0;
+  if (k < 0 || k >= pass->wall_cells || s == 0 || stage->ratio == 2) return k;
   const int most = end_of(pass, s, 2) - 1,
-            held = pass->wall_cells - 1 - (stage->behind - stage[-1].behind);
-  return held > most ? most : held;
+            wait = pass->wall_cells - 1 - (stage->behind - stage[-1].behind),
+            held = wait > most ? most : wait;
+  if (!stage->view->patch->wall[2][0] || held <= 0 || k > held) return k;
+  return k == held ? 0 : k + 1;
 }
 
 static void run_stage(const pass_t *pass, int s, int strip, int front) {
   const mg_cpu_stage_t *stage = &pass->stage[s];
-  const int k = front - stage->behind, held = held_planes(pass, s);
-  if (k < first_of(pass, s, 2) || k >= end_of(pass, s, 2) || (held > 0 && k < held)) return;
+  const int k = front - stage->behind;
+  if (k < first_of(pass, s, 2) || k >= end_of(pass, s, 2)) return;
   /* A pair of planes: the first stage reads nothing ahead, so it may be early; later ones wait. */
   if (stage->ratio == 2 && k % 2 != (s == 0 ? 0 : 1)) return;
-  for (int plane = held > 0 && k == held ? 0 : k; plane <= k; plane++)
+  for (int plane = first_plane(pass, s, k); plane <= k; plane++)
     run_plane(pass, s, strip, plane);
 }
 
