@@ -5,15 +5,19 @@
 /* All measured, not derived (docs/performance.md, "CPU"). */
 enum {
   MAX_STEPS = 64,
-  /* Ghost layers up to which, and cells per rank from which on, a pass computes ghosts. Smaller
-   * levels are in cache, where a pass saves less than the ghosts cost: F-cycles of 64^3 on two
-   * ranks take 1.1 times as long with passes, 128^3 0.68 times. */
+  /* Ghost layers up to which, and cells per rank from which on, a pass computes ghosts; with few
+   * ghosts from fewer cells on. Smaller levels are in cache, where a pass saves less than the
+   * ghosts cost. F-cycles on two ranks take, with passes: 128^3 0.68 times as long; 64^3 (111 % of
+   * the cells) 1.1 times on an EPYC, 0.8 times on a Xeon. Periodic 64^3 (137 %): 1.8 and 1.0 times.
+   */
   MAX_LAYERS = 16,
   WITH_HALO_MIN_CELLS = 1 << 19,
-  /* fv4's passes are faster in cache, too. They compute ghosts where cells and ghosts of a step are
-   * at most this percentage of a rank's cells. Two ranks, 128^3 (111 %): 0.66 times; 64^3 (122 %):
-   * 0.90; periodic 128^3 (123 %): 0.76; periodic 64^3 (148 %): 1.12. */
-  FV4_MAX_PERCENT = 130,
+  WITH_FEW_GHOSTS_MIN_CELLS = 1 << 17,
+  FEW_GHOSTS_PERCENT = 115,
+  /* fv4's passes compute ghosts where cells and ghosts of a step are at most this percentage of a
+   * rank's cells. Two ranks, 128^3 (107 %): 0.83 times; 64^3 (114 %): 0.95; 32^3 (128 %): 1.1;
+   * periodic 64^3 (130 %): 1.23. */
+  FV4_MAX_PERCENT = 120,
   /* The same percentage up to which the passes of fv2 and 7pt read 1 / diagonal from memory, in 0.8
    * to 0.9 times the time that they take if they compute it. With more ghosts, a run of 256^3 would
    * need more than 80 bytes per cell. */
@@ -51,9 +55,11 @@ static double percent_with_ghosts(const mg_level_facts_t *level) {
 static bool ghosts_pay(const mg_level_facts_t *level) {
   const int layers = layers_of(level);
   if (layers > MAX_LAYERS || level->layout->box_dim < layers) return false;
+  const double percent = percent_with_ghosts(level);
   return level->op->radius == 1
-             ? mg_cells_per_rank(level) >= WITH_HALO_MIN_CELLS
-             : level->layout->cuboids && percent_with_ghosts(level) <= FV4_MAX_PERCENT;
+             ? mg_cells_per_rank(level) >=
+                   (percent <= FEW_GHOSTS_PERCENT ? WITH_FEW_GHOSTS_MIN_CELLS : WITH_HALO_MIN_CELLS)
+             : level->layout->cuboids && percent <= FV4_MAX_PERCENT;
 }
 
 static bool can(const mg_level_facts_t *level) {

@@ -63,7 +63,7 @@ static int rows_of(const mg_level_t *level, int64_t bytes) {
 
 /* Whether the level is large enough, and some of the sizes differ in their strips. */
 static bool is_worth_measuring(const mg_level_t *level, const mg_strip_size_t *found) {
-  const int64_t least_cells = 1 << 18;
+  const int64_t least_cells = 1 << 17;
   const mg_view_t *v = mg_level_view(level);
   const int32_t *n = v->patch[0].n;
   if ((int64_t)n[0] * n[1] * n[2] < least_cells) return false;

@@ -41,8 +41,8 @@ cases='
 1 --cells=40x24x16 --method=options --lengths=1,1,10 : c2 c2 c2 c2 c2 cidn B : fidn fidn fidn fidn fi2t ridn B : r r r s s s b
 1 --cells=25x1x2 --method=options : c2 c2 B : s2t s2t B : s s b
 2 4 4 : s cidn cidn cidn cidn B : fdn fidn ridn ridn ridn B : s r C C C C
-2 4 32 : s s cidn cidn cidn cidn B : fidn fdn fidn ridn ridn ridn B : s s r C C C C
-2 4 32 --smoother=chebyshev : s s cidn cidn cidn cidn B : fdn fdn fdn ridn ridn ridn B : s s r C C C C
+2 4 32 : cidn s cidn cidn cidn cidn B : fidn fdn fidn ridn ridn ridn B : s s r C C C C
+2 4 32 --smoother=chebyshev : cidn s cidn cidn cidn cidn B : fdn fdn fdn ridn ridn ridn B : s s r C C C C
 2 4 32 --operator=fv4 : cdn s cdn cdn cdn B : f2t f2t f2t f2t f2t B : s s r V V V
 2 4 4 --boundary=periodic : s s s s B : fdn fdn s2t s2t B : s r C C C
 2 4 4 --precision=mixed : s cid cid cid cid B : fd fid rid rid rid B : s r C C C C

@@ -290,32 +290,36 @@ static void test_limits(void) {
     }
 }
 
-/* Passes of fv4 on a CPU with a halo: where the ghosts are few. Colored steps compute no ghosts in
- * i if a rank holds whole rows. */
-static void test_fv4_halo(void) {
+/* Passes on a CPU with a halo: of fv2 from 2^19 cells per rank on, or from 2^17 if the ghosts are
+ * few; of fv4 where they are few. If a rank holds whole rows, colored steps of fv4 compute no
+ * ghosts in i, and a layer per step in j and k instead of two. */
+static void test_pass_halo(void) {
   static const struct {
     boundary_t boundary;
     int log2_box_dim;
     int64_t boxes, ranks;
-    bool gsrb, jacobi;
+    bool pass[3];
+    int layers; /* of colored steps of fv4 */
   } cases[] = {
-      {WALLS, 5, 4, 2, true, true},    {WALLS, 4, 4, 2, false, true},
-      {WALLS, 6, 2, 4, true, true},    {WALLS, 5, 2, 4, false, true},
-      {WALLS, 7, 1, 8, true, true},    {WALLS, 6, 1, 8, false, true},
-      {PERIODIC, 7, 1, 1, true, true}, {PERIODIC, 6, 1, 1, false, false},
+      {WALLS, 5, 4, 2, {true, true, true}, 9},    {WALLS, 4, 4, 2, {false}, 0},
+      {WALLS, 6, 2, 4, {true, true, true}, 9},    {WALLS, 5, 2, 4, {false}, 0},
+      {WALLS, 7, 1, 8, {true, true, true}, 14},   {WALLS, 6, 1, 8, {false, true, false}, 0},
+      {PERIODIC, 7, 1, 1, {true, true, true}, 9}, {PERIODIC, 6, 1, 1, {false}, 0},
   };
+  enum { COLORED_FV4, JACOBI_FV4, COLORED_FV2 };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-    for (int jacobi = 0; jacobi < 2; jacobi++) {
-      const bool pass = jacobi ? cases[i].jacobi : cases[i].gsrb;
+    for (int kind = 0; kind < 3; kind++) {
+      const bool pass = cases[i].pass[kind];
       set_size(cases[i].log2_box_dim, cases[i].boxes);
       params.device = MG_DEVICE_CPU;
-      params.op = MG_OPERATOR_FV4;
-      params.smoother = jacobi ? MG_SMOOTHER_JACOBI : MG_SMOOTHER_GSRB;
+      params.op = kind == COLORED_FV2 ? MG_OPERATOR_FV2 : MG_OPERATOR_FV4;
+      params.smoother = kind == JACOBI_FV4 ? MG_SMOOTHER_JACOBI : MG_SMOOTHER_GSRB;
       set_boundary(cases[i].boundary);
       params.smooths = 3; /* 6 colored steps, or 3 */
       CHECK_INT(build(cases[i].ranks), MG_OK);
+      const int layers = kind == COLORED_FV4 ? cases[i].layers : 8; /* fv2: to interpolate */
       CHECK_INT(plan.level[0].one_exchange, pass);
-      CHECK_INT(plan.level[0].ghost_layers, pass ? (jacobi ? 8 : 14) : plan.radius);
+      CHECK_INT(plan.level[0].ghost_layers, pass ? layers : plan.radius);
     }
 }
 
@@ -395,7 +399,7 @@ int main(void) {
   test_new_wall();
   test_passes();
   test_unknown_operator();
-  test_fv4_halo();
+  test_pass_halo();
   test_resident();
   test_limits();
   return TEST_RESULT();
