@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Measure the speed of an F-cycle at 128^3 on this machine's cores, with OpenMP threads and with MPI
 # ranks: DOF/s, its ratio to the memory bandwidth of a STREAM triad, and the percentage of the limit that
-# this bandwidth sets to passes through the caches (docs/performance.md, "Bytes per cell"). Each round
-# measures every case once; the medians over all rounds are printed. Results of one call compare with each
-# other even if the machine's speed drifts.
+# this bandwidth sets to passes through the caches (docs/performance.md, "Bytes per cell"); and the sizes
+# of strips that the runs chose. Each round measures every case once; the medians over all rounds are
+# printed. Results of one call compare with each other even if the machine's speed drifts.
 #
 #   scripts/measure-cpu.sh [--rounds=N] [--build=FOLDER] [--cores=N]
 #
@@ -50,7 +50,8 @@ trap 'rm -rf "$dir"' EXIT
 solve() {
   local name=$1
   OMP_NUM_THREADS=$3 mpi_run "$2" "$build/hpgmg-fv" 5 "$4" --operator="$5" --smoother="$6" \
-    --warmup=2 --min-solves=5 --min-time=1 --quiet --csv="$dir/out.csv"
+    --warmup=2 --min-solves=5 --min-time=1 --csv="$dir/out.csv" >"$dir/out.txt"
+  sed -n "s/^  strips  *\([0-9.]* [kMG]*B\).*/$name \1/p" "$dir/out.txt" >>"$dir/strips"
   awk -F, -v name="$name" '
     NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c }
     NR == 2 {
@@ -91,6 +92,7 @@ echo "cores      $cores, medians of $rounds rounds"
 triad=$(median triad_small)
 echo "triad      $triad GB/s over 150 MB, $(median triad_large) GB/s over 2.4 GB"
 awk -v bytes="$(median bytes)" 'BEGIN { printf "memory     %.0f MB in the median run\n", 1e-6 * bytes }'
+sort "$dir/strips" | uniq -c | awk -v n="$rounds" '{ printf "strips     %s: %s %s in %d of %d rounds\n", $2, $3, $4, $1, n }'
 echo
 echo 'limit: DOF/s if an F-cycle took only the time of its bytes, at the rate of the triad over 150 MB'
 echo 'one F-cycle at 128^3     OpenMP MDOF/s   per GB/s  % of limit    MPI MDOF/s   per GB/s  % of limit  MPI/OpenMP'

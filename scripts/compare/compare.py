@@ -17,7 +17,9 @@ package is skipped. Exit codes: 0 done, 1 a solver failed, 2 invalid option or m
 from __future__ import annotations
 
 import argparse
+import glob
 import os
+import pathlib
 import sys
 import tempfile
 
@@ -160,6 +162,25 @@ def machine_name() -> str:
     return names[0] if names else "unknown"
 
 
+def caches() -> str:
+    """Those of CPU 0 from the second level on, as the kernel reports them."""
+    found = []
+    for index in sorted(glob.glob("/sys/devices/system/cpu/cpu0/cache/index*")):
+        level, size = (
+            pathlib.Path(index, name).read_text(encoding="ascii").strip()
+            for name in ("level", "size")
+        )
+        if level > "1":
+            found.append(f"L{level} {size}")
+    return ", ".join(found) or "caches unknown"
+
+
+def say_strips(case: Case) -> None:
+    sizes = sorted(size for size in case.strips if size)
+    if sizes:
+        say(f"  strips of {OURS}: {', '.join(f'{size / 1e6:.3g}' for size in sizes)} MB")
+
+
 def warn_of_load() -> None:
     load, cores = os.getloadavg()[0], usable_cores()
     if load > 0.5 * cores:
@@ -201,12 +222,14 @@ def compare(args, folder: str) -> int:
                 else:
                     measure(case, args.rounds, [case.solve_ours, *others])
                     case.solution_of_ours()
+                say_strips(case)
                 wrong += case.failures()
                 rows += case.rows("solve", machine)
             if args.hpgmg:
                 case = Case(args, n, ranks, max(1, usable_cores() // ranks))
                 say(f"{n}^3, F-cycles on {layout(ranks, case.threads, None)}")
                 measure(case, args.rounds, [case.cycle_ours, case.cycle_hpgmg])
+                say_strips(case)
                 rows += case.rows("cycle", machine)
             # After each case, so that a run can be stopped.
             if args.csv:
@@ -217,7 +240,7 @@ def compare(args, folder: str) -> int:
     print_table(rows)
     say("")
     base = "libhpgmg" if args.has_other_problem else OURS
-    say(f"{machine}, medians of {args.rounds} rounds; ratio: time relative to {base}")
+    say(f"{machine} ({caches()}), medians of {args.rounds} rounds; ratio: time relative to {base}")
     for library in commands:
         if commands[library]:
             lines, functions = user_code(library)

@@ -136,6 +136,7 @@ class Case:
         self.base = "libhpgmg auto" if args.has_other_problem else OURS
         self.results: dict[str, list[dict]] = {}
         self.failed: dict[str, str] = {}
+        self.strips: set[int | None] = set()  # bytes that hpgmg-fv chose
 
     def add(self, program: str, result: dict) -> None:
         self.results.setdefault(program, []).append(result)
@@ -152,6 +153,7 @@ class Case:
                 data = json.load(file)
         if data["problem"]["dim"] != [self.n] * 3:
             raise ToolError(f"{OURS} solved another size than {self.n}^3", FAILED)
+        self.strips.add(data["run"]["strip_bytes"])
         return data
 
     def timing(self, solves: int) -> list[str]:
