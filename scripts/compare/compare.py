@@ -163,7 +163,7 @@ def machine_name() -> str:
 
 
 def caches() -> str:
-    """Those of CPU 0 from the second level on, as the kernel reports them."""
+    """CPU 0's caches from the second level on, as the kernel reports them."""
     found = []
     for index in sorted(glob.glob("/sys/devices/system/cpu/cpu0/cache/index*")):
         level, size = (

@@ -8,11 +8,11 @@
  *             0                                               j
  *
  * A thread moves through a strip plane by plane and runs all stages at each position of the front,
- * while the rows are in cache: at position k, a stage works on the plane so far behind k. Those of
- * fv4 begin at a low wall when four planes have had the preceding stage. The next strip belongs
- * to the next thread, which follows one position behind. It reads cells of the preceding strip
- * only after they were written, and changes no cell that the preceding strip reads later. So one
- * counter per strip orders all threads. */
+ * while the rows are in cache: at position k, a stage that is n planes behind the first one works
+ * on plane k - n. At a low wall, a stage of fv4 waits until four planes have had the preceding
+ * stage, and then catches up. The next strip belongs to the next thread, which follows one position
+ * behind. It reads cells of the preceding strip only after they were written, and changes no cell
+ * that the preceding strip reads later. So one counter per strip orders all threads. */
 #include "cpu/pass.h"
 #include "base/alloc.h"
 #include "base/machine_cache.h"
@@ -34,7 +34,7 @@ typedef struct {
   const mg_cpu_stage_t *stage;
   progress_t *progress;
   int n, strips;
-  int wall_cells; /* cells next to a wall that its ghosts need at once; 0: one or two */
+  int wall_cells; /* planes or rows that the ghosts outside a wall are made of; 0: one or two */
 } pass_t;
 
 /* First and last + 1 of a stage's rows (d = 1) or planes (d = 2), counted from the level's own
@@ -81,9 +81,8 @@ static void run_plane(const pass_t *pass, int s, int strip, int k) {
   stage->fn(stage->view, 0, at, j0, j1, stage->arg);
 }
 
-/* The first plane of those up to k that a stage does now, or k + 1. Planes at the low wall wait
- * until the preceding stage has done those that the ghosts need; pairs of planes are late anyway.
- */
+/* A stage at position k does the planes from here to k; k + 1: none. Next to the low wall it waits
+ * until the preceding stage has done all planes that the ghosts need. Pairs are late anyway. */
 static int first_plane(const pass_t *pass, int s, int k) {
   const mg_cpu_stage_t *stage = &pass->stage[s];
   if (k < 0 || k >= pass->wall_cells || s == 0 || stage->ratio == 2) return k;

@@ -26,7 +26,7 @@ typedef struct {
  *  @return &grown->view */
 const mg_view_t *mg_cpu_grow(const mg_view_t *v, const int layers[3], mg_cpu_grown_t *grown);
 
-/** Rows of a strip such that those of this number of planes have mg_machine_strip_bytes. */
+/** Rows of a strip of which this number of planes has mg_machine_strip_bytes. */
 int mg_cpu_pass_rows(const mg_view_t *v, int planes);
 
 /** Strips of at most this number of rows, the same number for each thread. */
@@ -35,11 +35,11 @@ int mg_cpu_strip_count(const mg_view_t *v, int threads, int rows);
 /** Run the stages as if one after the other, each on its whole view, on at most `threads` threads.
  *  Strips have about `rows` rows, at least 2. The result does not depend on either number.
  *
- *  A stage reads results of the preceding one at most as many planes and rows ahead as it is behind
- *  that one, but for fv4's walls four. Stages in place leave the cells unchanged that other cells
- * of the same or the next stage read: colored steps, or steps that write the vector of the iterate
- * before last. Only the first stage and the last ones may have ratio 2; the cells of the level are
- * then even in j and k. */
+ *  A stage that is n planes and rows behind the preceding one reads its results at most n planes
+ *  and rows ahead; next to walls, stages of fv4 read four. Stages in place leave the cells
+ *  unchanged that other cells of the same or the next stage read: colored steps, or steps that
+ *  write the vector of the iterate before last. Only the first stage and the last ones may have
+ *  ratio 2; the cells of the level are then even in j and k. */
 mg_status_t mg_cpu_pass(const mg_view_t *v, const mg_cpu_stage_t *stage, int n, int threads,
                         int rows);
 

@@ -31,6 +31,7 @@ static bool splits_rows(const mg_level_facts_t *level) {
          mg_cuboids_part(y, 0).n[0] == y->boxes[0];
 }
 
+/* Ghost layers that a pass reads. */
 static int layers_of(const mg_level_facts_t *level) {
   return (splits_rows(level) ? mg_layers_of_split_pass : mg_layers_of_pass)(level->op->radius,
                                                                             level->n_steps);

@@ -180,7 +180,7 @@ static void fill_ends(const mg_patch_t *p, const void *split, int j, int k) {
   }
 }
 
-/* Columns `first` to `end` of the two rows outside a wall. */
+/* Columns first <= m < end of the two rows outside a wall in j or k. */
 static void wall_row(const mg_patch_t *p, const mg_cpu_split_t *s, int parity, int j, int k, int dj,
                      int dk, ptrdiff_t first, ptrdiff_t end) {
   const mg_real_t *x[4];
@@ -193,8 +193,8 @@ static void wall_row(const mg_patch_t *p, const mg_cpu_split_t *s, int parity, i
     wall_ghosts(near + m, far + m, x[0][m], x[1][m], x[2][m], x[3][m]);
 }
 
-/* The ghosts at the ends of a row outside a wall in k. Not from the ghosts of the four planes: the
- * next stage, a plane behind, has filled some of those for itself. */
+/* The ghosts at the ends of the two rows outside a wall in k. They are made of cells, not of the
+ * ghosts of the four planes: the next stage, a plane behind, has replaced some of those. */
 static void wall_row_ends(const mg_patch_t *p, const mg_cpu_split_t *s, int j, int k, int dk) {
   mg_real_t end[4][4];
   for (int d = 0; d < 4; d++)
@@ -207,8 +207,8 @@ static void wall_row_ends(const mg_patch_t *p, const mg_cpu_split_t *s, int j, i
   }
 }
 
-/* The row next to a wall in k and outside one in j, both at distance 1: a step reads no others. For
- * the same reason from cells. */
+/* The ghosts outside both a wall in j and one in k, made of cells for the same reason: one row, as
+ * a step reads no farther ones. */
 static void wall_edge(const mg_patch_t *p, const mg_cpu_split_t *s, int parity, int j, int k,
                       int dk) {
   const int dj = j < 0 ? 1 : -1;

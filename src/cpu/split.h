@@ -12,7 +12,7 @@
 #include "cpu/pass.h"
 #include "formulas/smoother.h"
 
-/** mg_layers_of_pass on split rows. A colored step copies no cell of the other color. */
+/** Ghost layers that n colored steps on split rows read if they leave `radius` valid ones. */
 MG_INLINE int mg_layers_of_split_pass(int radius, int n) {
   return mg_layers_of_steps(radius, n) + radius;
 }
