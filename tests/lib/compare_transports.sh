@@ -6,7 +6,7 @@
 #   compare TRANSPORT RANKS ARGUMENT... results on RANKS ranks must be bit-identical, and the report must name the
 #                                       transport
 #   same_messages TRANSPORT             on two ranks, --levels-breakdown must count as many messages as on the CPU, also
-#                                       with graph replays
+#                                       with graph replays; single steps, as a CPU fuses those of smaller levels
 #   refused TRANSPORT RANKS PATTERN     the run must end with exit code 4 and an error that matches PATTERN
 #
 # Reads size (log2 of the cells per side of a box), all (total number of boxes; both unused with --cells) and limit
@@ -69,8 +69,8 @@ refused() {
 }
 
 counted() {
-  mpi_run 2 timeout "$limit" "$HPGMG_FV" 4 32 --agglomerate-below=500 --cpu-below=0 --min-solves=2 --min-time=0 \
-    --levels-breakdown "$@" >"$dir/out" 2>"$dir/err" || {
+  mpi_run 2 timeout "$limit" "$HPGMG_FV" 4 32 --agglomerate-below=500 --cpu-below=0 --steps-per-pass=1 --min-solves=2 \
+    --min-time=0 --levels-breakdown "$@" >"$dir/out" 2>"$dir/err" || {
     echo "$*: exit code $?, $(cat "$dir/err")"
     exit 1
   }
