@@ -31,13 +31,14 @@ template <typename S> struct any_columns_t : cells_t<S> {
     return near.row_of(job, bk[s + 1], bk[s], r, c);
   }
 
-  /* Whether stage q omits step s: in careful stages the plane may be unused or lack planes below
-   * it, as in the first ones. With a residual, the last step is also computed in one more plane on
-   * each side. */
+  /* Whether stage q omits step s: in careful stages the plane may be unused, lack planes below it,
+   * as in the first ones, or be outside a wall. With a residual, the last step is also computed in
+   * one more plane on each side. */
   template <care_t care>
-  static __device__ __forceinline__ bool omits(const tile_t &t, int q, int s) {
+  static __device__ __forceinline__ bool omits(const job_t &job, const tile_t &t, int q, int s) {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
-    return care == CAREFUL && (p < t.first - beyond || p >= t.end + beyond);
+    return care == CAREFUL &&
+           (p < t.first - beyond || p >= t.end + beyond || is_outside(job.l.p, p));
   }
   /* Whether the block writes plane p of the last step. */
   template <care_t care>
@@ -133,7 +134,7 @@ template <typename S> struct colored_columns_t : any_columns_t<S> {
                                              const N &near, const mg_row_t row[PAIRS],
                                              mg_real_t *to) {
     const int p = q - 1 - s;
-    if (A::template omits<care>(t, q, s)) return;
+    if (A::template omits<care>(job, t, q, s)) return;
     walls_t walls[PAIRS];
 #pragma unroll
     for (int r = 0; r < PAIRS; r++)
@@ -156,7 +157,7 @@ template <typename S> struct colored_columns_t : any_columns_t<S> {
   template <care_t care, int s, int odd>
   __device__ __forceinline__ void load_and_sweep(const job_t &job, const tile_t &t, int q,
                                                  mg_real_t *to) {
-    if (A::template omits<care>(t, q, s)) return;
+    if (A::template omits<care>(job, t, q, s)) return;
     const auto near = near_of<care, s>();
     mg_row_t row[PAIRS];
     rows_of<s, odd>(job, near, row);
@@ -190,7 +191,7 @@ template <typename S> struct colored_columns_t : any_columns_t<S> {
     else
       half_sweeps<care, 0>(job, t, q, to);
     if constexpr (S::USE != RESIDUAL_UNUSED)
-      if (!A::template omits<care>(t, q, STEPS))
+      if (!A::template omits<care>(job, t, q, STEPS))
         this->template add_residual<care>(job, near_of<care, STEPS>(), q - 1 - STEPS, x[STEPS + 2],
                                           x[STEPS + 1], x[STEPS]);
   }
@@ -246,7 +247,7 @@ template <typename S> struct whole_columns_t : any_columns_t<S> {
   __device__ __forceinline__ void step(const job_t &job, const tile_t &t, int q, mg_real_t *to,
                                        mg_real_t *to_previous) {
     const int p = q - 1 - s;
-    if (A::template omits<care>(t, q, s)) return;
+    if (A::template omits<care>(job, t, q, s)) return;
     const near_t<S> near = near_of<care, s>(p);
     if constexpr (s == 0) invert<care>(job, near, p);
     mg_real_t value[PAIRS][2];
@@ -282,7 +283,7 @@ template <typename S> struct whole_columns_t : any_columns_t<S> {
     step<care, 1>(job, t, q, to, to_previous);
     if constexpr (STEPS > 2) step<care, STEPS - 1>(job, t, q, to, to_previous);
     if constexpr (S::USE != RESIDUAL_UNUSED)
-      if (!A::template omits<care>(t, q, STEPS))
+      if (!A::template omits<care>(job, t, q, STEPS))
         this->template add_residual<care>(job, near_of<care, STEPS>(q - 1 - STEPS), q - 1 - STEPS,
                                           x[STEPS][0], x[STEPS][1], x[STEPS][2]);
   }

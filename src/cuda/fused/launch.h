@@ -82,7 +82,7 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     t.source[0] = first_source<S>(job, 0, t.i0);
     t.source[1] = first_source<S>(job, 1, t.j0);
   }
-  const int first = t.first - DEPTH, end = t.end + DEPTH;
+  const int first = first_plane<S>(p, t), end = t.end + DEPTH;
   columns_t<S> c = {};
   const unsigned long long known = S::USE == RESIDUAL_NORM ? mg_max_known(job.maximum) : 0;
   c.begin(shared, job, t, first);
@@ -116,7 +116,8 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
    * number of stages, after an even number of careful ones. Tiles at walls in i and j have code of
    * their own, except in rarely used shapes, where they are careful in all stages. */
   constexpr bool own_code = !S::WEIGHTED && !S::VARIES;
-  int plain = first + (max(2 * DEPTH, p.wall[2][0] ? DEPTH + 1 - first : 0) + 1) / 2 * 2;
+  int plain = max(t.first, p.wall[2][0] ? 1 : first) + DEPTH;
+  plain += (plain - first) & 1;
   if constexpr (S::COLORED && S::SQUARES) plain += (plain + columns_t<S>::parity_of(job, t)) & 1;
   plain = min(plain, end);
   const int last = p.wall[2][1] ? min(t.end + S::STEPS, p.n[2]) : t.end + S::STEPS,
@@ -237,10 +238,11 @@ inline mg_status_t set_source(const source_t &source, int rows, int margin, job_
 }
 
 /* Costs of blocks, from their times on an H200. A piece computes DEPTH planes more on each side
- * than it writes; filling its pipeline takes about as long as DEPTH planes. Blocks that stay
+ * than it writes, except below a low wall; filling its pipeline takes about as long as DEPTH
+ * planes. Blocks that stay
  * together read less from memory, so short pieces pay on GPUs that are short of bandwidth
  * (docs/performance.md, "GPU: fused sweeps"). */
-template <typename S> mg_columns_t costs() {
+template <typename S> mg_columns_t costs(const mg_patch_t &p) {
   const double in_i = S::INTERPOLATED             ? 1.65
                       : S::USE == RESIDUAL_UNUSED ? 1.1
                                                   : 1.2,
@@ -251,6 +253,7 @@ template <typename S> mg_columns_t costs() {
   costs.cost[1][0] = costs.cost[1][1] = in_i;
   costs.last_j = 1.0;
   costs.overhead = 3 * S::DEPTH;
+  costs.first = p.wall[2][0] ? -S::DEPTH : 0;
   costs.step = S::USE == RESIDUAL_RESTRICTED || S::USE == RESIDUAL_TO_PARENTS ? 2 : 1;
   costs.slots = S::BLOCKS * mg_cuda.sms;
   costs.most = S::SQUARES || !mg_cuda.short_of_bandwidth ? 0 : S::COLORED ? 64 : 128;
@@ -269,7 +272,7 @@ static mg_status_t launch(const mg_view_t *v, job_t &job, const mg_sweep_t *swee
   if (S::INTERPOLATED) MG_TRY(set_source(*source, S::ROWS, S::MARGIN, job, &maps));
   mg_pieces_t pieces;
   MG_TRY(mg_cuda_pieces(mg_columns_of(v, job.l.p, tiling_of(job.l.p, S::ROWS, S::STEPS, S::USE),
-                                      costs<S>(), region != MG_REGION_ALL),
+                                      costs<S>(job.l.p), region != MG_REGION_ALL),
                         region, &pieces));
   job.pieces = pieces.piece;
   job.early = pieces.early;

@@ -222,6 +222,18 @@ struct tile_t {
   int source[2]; /* first coarse column and row that it reads, in an interpolated input */
 };
 
+/* First plane that a block reads: DEPTH planes below those that it writes, but none below a wall.
+ */
+template <typename S>
+__device__ __forceinline__ int first_plane(const mg_patch_t &p, const tile_t &t) {
+  return p.wall[2][0] ? max(t.first - S::DEPTH, 0) : t.first - S::DEPTH;
+}
+
+/* Whether plane k is outside a wall. */
+__device__ __forceinline__ bool is_outside(const mg_patch_t &p, int k) {
+  return (p.wall[2][0] && k < 0) || (p.wall[2][1] && k >= p.n[2]);
+}
+
 /* Whether the box begins at a low wall of i, or ends at or beyond a high one. */
 __device__ __forceinline__ bool begins_at_wall(const mg_patch_t &p, const tile_t &t) {
   return p.wall[0][0] && t.i0 <= 0;
@@ -282,7 +294,7 @@ struct source_planes_t {
 };
 template <typename S>
 __device__ __forceinline__ source_planes_t source_planes(const job_t &job, const tile_t &t, int q) {
-  const bool first = q == t.first - S::DEPTH;
+  const bool first = q == first_plane<S>(job.l.p, t);
   const mg_child_t now = child_of<S>(job, 2, q), next = child_of<S>(job, 2, q + 1);
   const int reach = now.side != 0;
   return {now.parent + (first ? -reach : reach + 1), next.parent + (next.side != 0)};
