@@ -22,8 +22,9 @@ AS_CASE([$enable_wings],
   [all-but:all], [mg_without='mg_all_wings'],
   [all-but:?*], [mg_without=`echo "$enable_wings" | sed 's/^all-but://; s/,/ /g'`],
   [AC_MSG_ERROR([--disable-wings needs a list of names, separated by commas: mg_all_wings, or all])])
-# hpgmg-bench writes JSON and times float kernels.
+# hpgmg-bench writes JSON and times float kernels; hpgmg-health compares checksums and reads counters.
 AS_CASE([" $mg_without "], [*" files "*|*" mixed "*], [mg_without="$mg_without laboratory"])
+AS_CASE([" $mg_without "], [*" files "*|*" energy "*], [mg_without="$mg_without health"])
 # The choices look for closed faces.
 AS_CASE([" $mg_without "], [*" choices "*], [mg_without="$mg_without solids"])
 for mg_wing in $mg_without; do

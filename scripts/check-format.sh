@@ -29,7 +29,7 @@ fi
 if [[ -e .git ]] && command -v git >/dev/null && git rev-parse HEAD >/dev/null 2>&1; then
   list=(git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cu' '*.cuh')
 else
-  list=(find src lab tests examples -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+  list=(find src health lab tests examples -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 fi
 mapfile -t files < <("${list[@]}" | while IFS= read -r f; do [[ -f $f ]] && echo "$f"; done || true)
 ((${#files[@]} > 0)) || exit 0

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Check the GPUs of this host with hpgmg-fv --health, one rank per GPU: for a Slurm prolog, or NHC.
+# Check the GPUs of this host with hpgmg-health, one rank per GPU: for a Slurm prolog, or NHC.
 #
 #   scripts/health-check.sh [-n GPUS] [-b FILE] [-p PROGRAM] [-t SECONDS] [OPTION...]
 #
 #   -n GPUS      GPUs that this host should have; default: the number of /dev/nvidia0, /dev/nvidia1, ...
 #   -b FILE      --json file of an earlier check, to compare with
-#   -p PROGRAM   default: hpgmg-fv beside this script's installation or in PATH
+#   -p PROGRAM   default: hpgmg-health beside this script's installation or in PATH
 #   -t SECONDS   end a check that takes longer; default 300
-#   OPTION       of hpgmg-fv, such as --min-time=5
+#   OPTION       of hpgmg-health, such as --min-time=5
 #
 # MPIEXEC is the launcher, by default mpirun. Prints nothing if all GPUs are ok, otherwise one line per
-# GPU that is slow, wrong or missing, or the error. A signal ends the check, too. Exit codes are those of hpgmg-fv: 0 if all GPUs are
-# ok, 1 if not (also if a check is ended), 4 if there is no usable GPU.
+# GPU that is slow, wrong or missing, or the error. A signal ends the check, too. Exit codes are those of hpgmg-health: 0
+# if all GPUs are ok, 1 if not (also if a check is ended), 4 if there is no usable GPU.
 set -euo pipefail
 
 gpus='' baseline='' program='' limit=300
@@ -41,10 +41,10 @@ fi
 [[ $gpus =~ ^[0-9]+$ && $limit =~ ^[0-9]+$ ]] || fail 2 "-n '$gpus' or -t '$limit' is not a number"
 ((gpus > 0)) || fail 4 'no /dev/nvidia0; -n sets the number of GPUs that this host should have'
 if [[ -z $program ]]; then
-  program=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)/bin/hpgmg-fv
-  [[ -x $program ]] || program=hpgmg-fv
+  program=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)/bin/hpgmg-health
+  [[ -x $program ]] || program=hpgmg-health
 fi
-command -v "$program" >/dev/null || fail 2 "'$program' is not a program; -p names hpgmg-fv"
+command -v "$program" >/dev/null || fail 2 "'$program' is not a program; -p names hpgmg-health"
 
 # A prolog runs as root, in the environment of a job whose nodes are not meant.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -66,7 +66,7 @@ end() {
   [[ -z $check ]] || kill -TERM "$check" 2>/dev/null || true
 }
 trap end HUP INT TERM
-"${guard[@]}" timeout --foreground -k 10 "$limit" "${command[@]}" --health="${baseline:--}" --device=cuda --quiet "$@" \
+"${guard[@]}" timeout --foreground -k 10 "$limit" "${command[@]}" ${baseline:+--baseline="$baseline"} --device=cuda --quiet "$@" \
   >"$output" 2>&1 </dev/null &
 check=$!
 [[ -z $ended ]] || end
@@ -77,13 +77,13 @@ while true; do # a signal interrupts the wait
   kill -0 "$check" 2>/dev/null || break
 done
 if [[ -n $ended ]]; then
-  grep '^hpgmg-fv: error: ' "$output" >&2 || true
+  grep '^hpgmg-health: error: ' "$output" >&2 || true
   fail 1 'a signal ended the check'
 fi
 ((rc != 0)) || exit 0
 if ((rc == 124 || rc == 137)); then
-  grep '^hpgmg-fv: error: ' "$output" >&2 || true
+  grep '^hpgmg-health: error: ' "$output" >&2 || true
   fail 1 "the check was ended after $limit s"
 fi
-grep '^hpgmg-fv: error: ' "$output" >&2 || tail -n 5 "$output" >&2
+grep '^hpgmg-health: error: ' "$output" >&2 || tail -n 5 "$output" >&2
 exit "$rc"

@@ -39,13 +39,13 @@ _hpgmg_fv() {
     --dump-centering) words='cell point' ;;
     --dump-fields) words='all u f residual beta_i beta_j beta_k dinv alpha mask' ;;
     --dump-levels) words='all 0 1 2' ;;
-    --input | --health | --json | --csv | --dump | --restart | --coefficients | --rhs)
+    --input | --json | --csv | --dump | --restart | --coefficients | --rhs)
       mapfile -t COMPREPLY < <(compgen -f -- "$value")
       compopt -o filenames 2>/dev/null
       return
       ;;
     --cells | --spacing | --lengths | --stretch | --mean | --smooths | --degree | --omega | --rtol | --max-cycles | --coarsest | --warmup | --min-solves | \
-      --min-time | --device-id | --ranks | --health-slow | --health-timeout | --dump-every | --dump-compress | --dump-hints)
+      --min-time | --device-id | --ranks | --dump-every | --dump-compress | --dump-hints)
       return # a number
       ;;
   esac
@@ -61,7 +61,6 @@ _hpgmg_fv() {
       --smoother= --smooths= --degree= --omega= --bottom= --cycle= --rtol= --max-cycles= --krylov= --coarsest= --precision=
       --warmup= --min-solves= --min-time= --official --verify-only --energy
       --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --steps-per-pass= --strip-bytes= --restart= --input= --dry-run --ranks=
-      --health --health-slow= --health-timeout=
       --levels-breakdown --json= --csv= --dump= --dump-fields= --dump-levels= --dump-every= --dump-precision=
       --dump-compress= --dump-centering= --dump-hints= --print-config --quiet --verbose
       --help --version' -- "$current")

@@ -5,7 +5,6 @@
 #include "device/memory_check.h"
 #include "device/thread_check.h"
 #include "io/dump.h"
-#include "io/report/report_health.h"
 #include "io/report/report_wings.h"
 #include "io/restart.h"
 #include "level/ops.h"
@@ -15,6 +14,7 @@
 #include "solver/method.h"
 #include "solver/problem.h"
 #include "wings.h"
+#include <string.h>
 
 typedef struct {
   mg_params_t params;
@@ -110,14 +110,20 @@ static mg_status_t run(run_t *r) {
 }
 
 static mg_status_t run_action(run_t *r, mg_action_t action) {
-  MG_IF_HEALTH(
-      if (action == MG_ACTION_RUN && r->params.health[0]) return mg_report_health(&r->params));
   if (action == MG_ACTION_RUN && r->params.dry_run) {
     MG_TRY(plan(r));
     return mg_report_dry_run(&r->params, &r->plan, &r->input, r->report.command_line);
   }
   if (action == MG_ACTION_RUN && !r->params.print_config) return run(r);
   mg_report_print_info(action, &r->params);
+  return MG_OK;
+}
+
+/* The health check is a program of its own. */
+static mg_status_t refuse_health(int argc, char *const argv[]) {
+  for (int i = 1; i < argc; i++)
+    if (strncmp(argv[i], "--health", strlen("--health")) == 0)
+      return mg_root_error(MG_ERR_USAGE, "unknown option %.60s; run hpgmg-health instead", argv[i]);
   return MG_OK;
 }
 
@@ -139,7 +145,8 @@ int main(int argc, char **argv) {
   if (status != MG_OK) return mg_status_exit_code(status);
   const int rank = mg_comm_rank(mg_comm_world()), ranks = mg_comm_size(mg_comm_world());
   mg_log_setup(rank, ranks, MG_LOG_NORMAL);
-  status = mg_params_parse_on_ranks(argc, argv, readers, &r.params, &action);
+  status = mg_comm_agree(refuse_health(argc, argv));
+  if (status == MG_OK) status = mg_params_parse_on_ranks(argc, argv, readers, &r.params, &action);
   mg_log_setup(rank, ranks, (mg_log_level_t)r.params.verbosity);
   if (status == MG_OK) status = mg_comm_agree(mg_progress_begin());
   if (status == MG_OK) status = run_action(&r, action);

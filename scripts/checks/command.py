@@ -8,9 +8,9 @@ from checks.report import Result, dim_of
 from checks.rules import OMEGA, WORDS, default_degree, default_smooths
 
 FLAGS = ("official", "verify-only", "levels-breakdown", "quiet", "verbose")
-BARE = {"energy": "yes", "health": "-"}  # values of options without one
+BARE = {"energy": "yes"}  # values of options without one
 ON, OFF = ("yes", "true", "on"), ("no", "false", "off")
-NO_REPORT = ("help", "h", "version", "V", "dry-run", "ranks", "print-config", "health")
+NO_REPORT = ("help", "h", "version", "V", "dry-run", "ranks", "print-config")
 INTEGERS = {
     "problem": ("smooths", "degree", "max-cycles", "coarsest"),
     "timing": ("warmup", "min-solves"),

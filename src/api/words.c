@@ -31,7 +31,6 @@ static const struct {
                 {"rhs", "hpgmg_solve"},
                 {"restart", "options.guess"},
                 {"input", "the words themselves"},
-                {"health", "hpgmg-fv"},
                 {"dump", "hpgmg-fv"},
                 {"json", "hpgmg_info_t"},
                 {"csv", "hpgmg_info_t"}};

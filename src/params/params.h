@@ -82,14 +82,11 @@ typedef struct {
   int64_t finest_ranks;      /**< not an option: maximum number of ranks that hold cells of the
                                 finest level; 0: no limit */
 
-  int verbosity;            /**< -1 quiet, 0 normal, 1 verbose */
-  bool print_config;        /**< print a deck of this run and stop */
-  bool dry_run;             /**< print the levels table and stop */
-  int64_t ranks;            /**< ranks of a dry run; 0: as started */
-  char health[MG_PATH_MAX]; /**< check the devices: path of a baseline, "-" for none; "": a solve */
-  double health_slow;       /**< percent below the median, from which a device is slow */
-  double health_timeout;    /**< seconds after which a rank without an answer is missing */
-  char json[MG_PATH_MAX];   /**< path, "-" for stdout, "" for none */
+  int verbosity;          /**< -1 quiet, 0 normal, 1 verbose */
+  bool print_config;      /**< print a deck of this run and stop */
+  bool dry_run;           /**< print the levels table and stop */
+  int64_t ranks;          /**< ranks of a dry run; 0: as started */
+  char json[MG_PATH_MAX]; /**< path, "-" for stdout, "" for none */
   char csv[MG_PATH_MAX];
   char input[MG_PATH_MAX]; /**< path of the deck, "" for none */
 

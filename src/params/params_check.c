@@ -86,8 +86,6 @@ void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t sou
   if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = params->rtol > 0 ? 20 : 1;
   if (mg_params_solves_once(params)) set_defaults_of_one_solve(params, source);
   set_chooses(params, source);
-  if (params->health[0] != '\0' && source[MG_OPT_MIN_TIME] == MG_FROM_DEFAULT)
-    params->min_time = 15;
   if (mg_params_has_cells(params) && source[MG_OPT_LENGTHS] == MG_FROM_DEFAULT) set_lengths(params);
   /* The volume of a cell that is not a whole one is in its alpha. Robin's condition is a part of
    * alpha. */
@@ -146,24 +144,9 @@ static mg_status_t check_cells(mg_parser_t *parser) {
                         cells.text, mg_operator_name(parser->params->op));
 }
 
-/* Reject what a health check cannot have: its problems are fixed. */
-static mg_status_t check_health(mg_parser_t *parser) {
-  static const bool is_allowed[MG_N_OPTIONS] = {
-      [MG_OPT_WARMUP] = true,      [MG_OPT_MIN_SOLVES] = true,     [MG_OPT_MIN_TIME] = true,
-      [MG_OPT_DEVICE] = true,      [MG_OPT_DEVICE_ID] = true,      [MG_OPT_HEALTH] = true,
-      [MG_OPT_HEALTH_SLOW] = true, [MG_OPT_HEALTH_TIMEOUT] = true, [MG_OPT_JSON] = true,
-      [MG_OPT_QUIET] = true,       [MG_OPT_VERBOSE] = true};
-  for (int i = 0; i < MG_N_OPTIONS && parser->params->health[0] != '\0'; i++)
-    if (!is_allowed[i] && asks_for_something(parser, i))
-      return mg_parser_fail(parser, MG_ERR_USAGE,
-                            "%s cannot be combined with --health; remove one of them",
-                            mg_parser_label(parser, (mg_option_id_t)i).text);
-  return MG_OK;
-}
-
 /* The grid size is required. The command line gives both numbers or neither. */
 static mg_status_t check_size(mg_parser_t *parser) {
-  if (mg_params_has_cells(parser->params) || parser->params->health[0] != '\0') return MG_OK;
+  if (mg_params_has_cells(parser->params)) return MG_OK;
   if (mg_params_has_wall_values(parser->params))
     return mg_parser_fail(parser, MG_ERR_USAGE,
                           "%s: robin, and values other than 0, require --cells=NXxNYxNZ",
@@ -283,7 +266,6 @@ mg_status_t mg_parser_finish(mg_parser_t *parser, const struct mg_settings_reade
   (void)readers;
   choose_grid(parser);
   MG_TRY(check_cells(parser));
-  MG_TRY(check_health(parser));
   MG_IF_FILES(MG_TRY(mg_parser_take_files(parser, readers)));
   MG_TRY(check_wings(parser));
   MG_TRY(check_size(parser));

@@ -147,8 +147,7 @@ mg_status_t mg_parser_check_files(mg_parser_t *parser) {
   const file_t inputs[] = {{"coefficients", p->coefficients},
                            {"rhs", p->rhs},
                            {"restart", p->restart},
-                           {"input", p->input},
-                           {"health", strcmp(p->health, "-") == 0 ? "" : p->health}};
+                           {"input", p->input}};
   enum {
     N_OUTPUTS = sizeof outputs / sizeof outputs[0],
     N_INPUTS = sizeof inputs / sizeof inputs[0]

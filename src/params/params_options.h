@@ -228,20 +228,6 @@ OPTION(RANKS,
   .note = "number of started ranks", .applies = with_dry_run, .condition = "requires --dry-run",
   .decided_by = MG_OPT_DRY_RUN,
   .help = "Number of ranks to plan for.")
-OPTION(HEALTH,
-  .name = "health", NEEDS(HEALTH, NULL), .group = MG_GROUP_RUN, OPTION_ONLY, PATH(health), .bare = "-",
-  .help = "Check the devices instead of solving one problem: each rank solves two fixed problems "
-          "alone, for 15 s each (--min-time). Results are compared with known ones, rates with "
-          "the median of the job and with FILE, the --json file of an earlier check.")
-OPTION(HEALTH_SLOW,
-  .name = "health-slow", .group = MG_GROUP_RUN, OPTION_ONLY, .metavar = "PERCENT",
-  REAL(health_slow, 0, 100), .open = true, .value = "4", ON_HEALTH,
-  .help = "A device is slow if a rate is so far below the median of the job or the baseline; "
-          "links, ten times as far (at most 50).")
-OPTION(HEALTH_TIMEOUT,
-  .name = "health-timeout", .group = MG_GROUP_RUN, OPTION_ONLY, .metavar = "SECONDS",
-  REAL(health_timeout, 0, 1e6), .open = true, .value = "60", ON_HEALTH,
-  .help = "A rank that has not answered this long after rank 0 was done is missing.")
 OPTION(LEVELS_BREAKDOWN,
   .name = "levels-breakdown", IN(OUTPUT), FLAG(levels_breakdown),
   .help = "Print seconds per operation and level, and messages, bytes and reductions per "
@@ -249,8 +235,8 @@ OPTION(LEVELS_BREAKDOWN,
           "with totals. GPU levels are timed in three additional solves.")
 OPTION(JSON,
   .name = "json", NEEDS(FILES, NULL), IN(OUTPUT), PATH(json),
-  .help = "Write the results, the plan of --dry-run or the devices of --health as JSON. FILE - is "
-          "stdout; the report then goes to stderr.")
+  .help = "Write the results or the plan of --dry-run as JSON. FILE - is stdout; the report then "
+          "goes to stderr.")
 OPTION(CSV,
   .name = "csv", NEEDS(FILES, NULL), IN(OUTPUT), PATH(csv), REAL_RUN,
   .help = "Write the results as CSV. FILE - is stdout; the report then goes to stderr.")

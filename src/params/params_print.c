@@ -65,7 +65,7 @@ static void print_value_name(FILE *out, const mg_option_t *option) {
     fprintf(out, "%s%s", i > 0 || option->metavar ? "|" : "", option->words[i]);
 }
 
-static void help_option(FILE *out, const mg_option_t *option) {
+void mg_option_help(FILE *out, const mg_option_t *option) {
   char text[1024];
   fputs("  ", out);
   if (option->letter) fprintf(out, "-%c, ", option->letter);
@@ -84,18 +84,16 @@ static void help_epilogue(FILE *out) {
         "repeated,\n"
         "the last one counts. The command line overrides the deck.\n"
         "\nExit status:\n"
-        "  0  solved, verified; healthy    3  file could not be read or written\n"
-        "  1  verification failed, or a    4  out of memory, or device unavailable\n"
-        "     device is not healthy        5  internal error\n"
-        "  2  bad option, deck or size\n"
+        "  0  solved and verified          3  file could not be read or written\n"
+        "  1  verification failed          4  out of memory, or device unavailable\n"
+        "  2  bad option, deck or size     5  internal error\n"
         "\nExamples:\n"
         "  mpirun -n 2 hpgmg-fv 7 8                    2 ranks with 8 boxes of 128^3 cells each\n"
         "  hpgmg-fv --official --operator=fv4 7 8      by the rules of HPGMG's list\n"
         "  hpgmg-fv --operator=fv4 --rtol=1e-10 6 1    iterate to a tolerance\n"
         "  hpgmg-fv --dry-run --ranks=1000000 7 8      plan levels and memory of a large run\n"
         "  hpgmg-fv --print-config 6 8 > my.ini        write a deck to edit\n"
-        "  mpirun -n 2 hpgmg-fv --input=my.ini         run the deck\n"
-        "  mpirun -n 8 hpgmg-fv --health               check eight GPUs\n",
+        "  mpirun -n 2 hpgmg-fv --input=my.ini         run the deck\n",
         out);
 }
 
@@ -109,7 +107,7 @@ void mg_params_help(FILE *out) {
   for (int group = 0; group < MG_N_GROUPS; group++) {
     fprintf(out, "\n%s:\n", titles[group]);
     for (int i = 0; i < MG_N_OPTIONS; i++)
-      if ((int)mg_options[i].group == group) help_option(out, &mg_options[i]);
+      if ((int)mg_options[i].group == group) mg_option_help(out, &mg_options[i]);
   }
   help_epilogue(out);
 }

@@ -48,7 +48,6 @@ WHEN(may_measure_energy, p->energy != MG_YES || with_timing(p))
 WHEN(may_use_cuda, p->device == MG_DEVICE_AUTO || mg_params_uses_gpu(p))
 WHEN(without_cpu, p->device != MG_DEVICE_CPU)
 WHEN(with_dry_run, p->dry_run)
-WHEN(with_health, p->health[0] != '\0')
 WHEN(with_dump, p->dump[0] != '\0')
 WHEN(without_dry_run, !p->dry_run)
 
@@ -78,8 +77,6 @@ WHEN(without_dry_run, !p->dry_run)
 /* Conditions. */
 #define DUMPED    .applies = with_dump, .condition = "requires --dump=FILE", .decided_by = MG_OPT_DUMP
 #define WITH_RTOL .applies = with_rtol, .condition = "requires --rtol=R", .decided_by = MG_OPT_RTOL
-#define ON_HEALTH                                                                                  \
-  .applies = with_health, .condition = "requires --health", .decided_by = MG_OPT_HEALTH
 #define REAL_RUN                                                                                   \
   .applies = without_dry_run, .condition = "cannot be combined with --dry-run",                    \
   .decided_by = MG_OPT_DRY_RUN

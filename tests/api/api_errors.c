@@ -22,7 +22,6 @@ static void test_errors(void) {
              {"--rtol=-1", "rtol"},
              {"--json=x", "--json is an option of the program only"},
              {"--energy", "--energy is an option of the program only"},
-             {"--health", "--health is an option of the program only"},
              {"--help", "--help is an option"},
              {"--dump-levels=0", "--dump-levels is an option of the program only"},
              {"--input=missing.ini", "--input is an option of the program only"},

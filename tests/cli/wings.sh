@@ -37,9 +37,7 @@ esac
 case ", $absent," in
 *', files,'*) expect 2 "--input needs the wing 'files'" 1 --input="$dir/x" ;;
 esac
-case ", $absent," in
-*', health,'*) expect 2 "--health needs the wing 'health'" 1 --health ;;
-esac
+expect 2 'unknown option --health=x; run hpgmg-health instead' 1 --health=x
 
 # What turns a wing off needs none.
 ok 1 4 8 --verify-only --energy=no --precision=double --steps-per-pass=1 --strip-bytes=auto --cpu-below=0

@@ -37,7 +37,7 @@ set -eu
 . "$abs_top_srcdir/tests/lib/run_mpi.sh"
 own_folder
 export PYTHONDONTWRITEBYTECODE=1
-checks=0 failures=0
+checks=0 failures=0 program_name=hpgmg-fv
 : "${PYTHON:=python3}"
 served=no started=' '
 
@@ -46,7 +46,7 @@ complain() {
   failures=$((failures + 1))
 }
 
-# run RANKS ARG...: run the program; exit code in $rc, output in $dir/out and $dir/err. Lines of the
+# run RANKS ARG...: run $HPGMG_FV, whose name is $program_name; exit code in $rc, output in $dir/out and $dir/err. Lines of the
 # launcher and warnings about shared cores and devices are removed from $dir/err.
 run() {
   local ranks=$1
@@ -56,13 +56,13 @@ run() {
     solo "$HPGMG_FV" "$@" >"$dir/out" 2>"$dir/err" || rc=$?
   else
     mpi_run "$ranks" "$HPGMG_FV" "$@" >"$dir/out" 2>"$dir/all" || rc=$?
-    grep '^hpgmg-fv: ' "$dir/all" >"$dir/err" || true
+    grep "^$program_name: " "$dir/all" >"$dir/err" || true
     # A rank must not die from a signal or exit without finalizing MPI.
     if grep -qE 'signal [0-9]|without calling .*finalize' "$dir/all"; then
       complain "$* on $ranks ranks: $(cat "$dir/all")"
     fi
   fi
-  sed -i -E '/^hpgmg-fv: warning: [0-9]+ (threads on|ranks share) /d' "$dir/err"
+  sed -i -E "/^$program_name: warning: [0-9]+ (threads on|ranks share) /d" "$dir/err"
 }
 
 # ok RANKS ARG...: the program must exit with 0 and print nothing on stderr.
@@ -100,7 +100,7 @@ expect() {
   shift 2
   checks=$((checks + 1))
   run "$@"
-  one_error hpgmg-fv "$want" "$pattern" "$@"
+  one_error "$program_name" "$want" "$pattern" "$@"
   if grep -qE '[a-z0-9_]+\.(c|cu|h):[0-9]+' "$dir/err"; then
     complain "$*: the message has a source location: $(cat "$dir/err")"
   fi

@@ -1,8 +1,7 @@
 /* Prints the rows of reports for tests/lib/report_fields.py, one JSON object per line. After an
  * object or array come the rows inside, then an empty line. */
-#include "io/report/fields.h"
+#include "health/health.h"
 #include "io/report/report.h"
-#include "io/report/report_health.h"
 #include "params/params_table.h"
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +65,8 @@ int main(void) {
   static mg_result_t result;
   static mg_input_t input;
   static mg_plan_stats_t stats;
-  static mg_health_device_t device;
-  static mg_health_report_t health = {.params = &params};
+  static health_device_t device;
+  static health_t health;
   static mg_report_t report = {.params = &params,
                                .plan = &plan,
                                .placement = &placement,
@@ -77,7 +76,7 @@ int main(void) {
   print_rows("run", false, mg_report_fields, &report);
   report.stats = &stats;
   print_rows("plan", false, mg_report_fields, &report);
-  print_rows("device", false, mg_health_device_fields, &device);
-  print_rows("summary", false, mg_health_summary_fields, &health);
+  print_rows("device", false, health_device_fields, &device);
+  print_rows("summary", false, health_summary_fields, &health);
   return EXIT_SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* The program with faulty devices, for --health, on a machine whose clock advances by calls.
+/* hpgmg-health with faulty devices, on a machine whose clock advances by calls.
  *
  *   MOCK_TICK    seconds that each call of mg_now takes; default 0.01
  *   MOCK_SLOW=R  calls of rank R take twice as long
@@ -19,7 +19,7 @@
  *   MOCK_BYTES   free memory of the host; default: enough for 64^3 cells on each rank, not for
  *                128^3
  *
- * tests/mocks/hpgmg-fv-health is linked with --wrap. */
+ * tests/mocks/hpgmg-health is linked with --wrap. */
 #include "backend/peer.h"
 #include "base/log.h"
 #include "base/timers.h"

@@ -43,7 +43,7 @@ CONTRADICTIONS = (
     "--boundary=dirichlet,dirichlet,neumann|--restart=a.hdf|--rhs=a.hdf|--coefficients=a.hdf|"
     "--cells=64x64x64|--cells=60x60x60|--warmup=3|--min-solves=11|--min-time=2|--min-time=1_0|"
     "--energy|--max-cycles=2|--device=cuda|--device=guard|--dry-run|--ranks=2|--help|-h|--version|"
-    "-V|--print-config|--health|--health=a.json"
+    "-V|--print-config"
 )
 AGREEMENTS = ("--json=a b.json -q", "--cpu-below=0", "--device=cpu -v", "--smooths=+3")
 AGREEMENTS += ("--official=no", "--cycle=v --cycle=f", "--boundary=dirichlet,dirichlet,dirichlet")

@@ -28,6 +28,7 @@ fi
 {
   solo "$HPGMG_FV" --help
   "$(dirname "$HPGMG_FV")/hpgmg-bench" --help
+  "$(dirname "$HPGMG_FV")/hpgmg-health" --help
   "$top/configure" --help
   sed -s -n '2,/^set /p' "$top"/scripts/*.sh
   # Options of launchers and batch systems appear in the scripts of scaling studies.
@@ -40,14 +41,16 @@ fi
 } >"$dir/help"
 grep -oE -- '--[a-zA-Z][a-zA-Z0-9-]*' "$dir/help" | sort -u >"$dir/options"
 
-# Help, man page and completion of hpgmg-bench list the same options and ladders.
-solo "$(dirname "$HPGMG_FV")/hpgmg-bench" --help >"$dir/bench-help"
+# Help, man page and completion of hpgmg-bench list the same options and ladders, and those of hpgmg-health the same options.
 options_of() { grep -oE -- '(^|[^a-z-])--[a-z][a-z-]*' "$1" | sed 's/^[^-]//' | sort -u; }
-options_of "$dir/bench-help" >"$dir/bench-options"
-test "$(wc -l <"$dir/bench-options")" -ge 5 || complain "options of hpgmg-bench: $(cat "$dir/bench-options")"
-sed 's/\\//g' "$top/docs/hpgmg-bench.1" >"$dir/bench-man"
-for document in "$dir/bench-man" "$top/scripts/hpgmg-bench.bash"; do
-  options_of "$document" | diff "$dir/bench-options" - >"$dir/other" || complain "$document: $(grep '^[<>]' "$dir/other")"
+for name in bench health; do
+  solo "$(dirname "$HPGMG_FV")/hpgmg-$name" --help >"$dir/$name-help"
+  options_of "$dir/$name-help" >"$dir/$name-options"
+  test "$(wc -l <"$dir/$name-options")" -ge 5 || complain "options of hpgmg-$name: $(cat "$dir/$name-options")"
+  sed 's/\\//g' "$top/docs/hpgmg-$name.1" >"$dir/$name-man"
+  for document in "$dir/$name-man" "$top/scripts/hpgmg-$name.bash"; do
+    options_of "$document" | diff "$dir/$name-options" - >"$dir/other" || complain "$document: $(grep '^[<>]' "$dir/other")"
+  done
 done
 ladders=$(sed -n '/^Ladders/,/^Options/s/^  \([a-z]*\) .*/\1/p' "$dir/bench-help" | tr '\n' ' ')
 test "$(wc -w <<<"$ladders")" -ge 3 || complain "ladders: $ladders"
@@ -104,7 +107,7 @@ for document in $documents; do
   done <"$dir/named"
 
   # Paths such as `src/...`. {a,b}, * and [ch] are patterns; at least one file must match.
-  grep -oE '`(\.ci|docs|inputs|lab|m4|scripts|src|tests)/[][A-Za-z0-9_./*{},-]*`' "$top/$document" | tr -d '`' |
+  grep -oE '`(\.ci|docs|health|inputs|lab|m4|scripts|src|tests)/[][A-Za-z0-9_./*{},-]*`' "$top/$document" | tr -d '`' |
     sort -u >"$dir/paths" || true
   while IFS= read -r path; do
     n_paths=$((n_paths + 1))
@@ -120,7 +123,7 @@ for document in $documents; do
   while IFS= read -r name; do
     case $name in MG_ | mg_noun_*) continue ;; esac
     n_names=$((n_names + 1))
-    grep -rqw -- "$name" "$top/src" "$top/lab" || complain "$document: the code has no $name"
+    grep -rqw -- "$name" "$top/src" "$top/health" "$top/lab" || complain "$document: the code has no $name"
   done <"$dir/names"
 done
 

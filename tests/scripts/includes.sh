@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # includes: scripts/check-includes.sh accepts a tree of a few files, and reports each include that its rules forbid.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
-mkdir -p "$dir/scripts/plots" "$dir/docs" "$dir/lab"
+mkdir -p "$dir/scripts/plots" "$dir/docs" "$dir/health" "$dir/lab"
 for file in scripts/check-includes.sh scripts/plots/architecture.py docs/architecture.md docs/architecture.svg; do
   cp "$abs_top_srcdir/$file" "$dir/$file"
 done

@@ -5,7 +5,7 @@
 #
 #   installcheck.sh PROGRAM DECKS MANUAL COMPLETION MODULES BINDIR LIBDIR INCLUDEDIR EXAMPLES CC
 #
-# Paths are those of hpgmg-fv's files; those of hpgmg-bench are in the same folders.
+# Paths are those of hpgmg-fv's files; those of the other programs are in the same folders.
 HPGMG_FV=$1
 decks=$2 manual=$3 completion=$4 modules=$5 bindir=$6 libdir=$7 includedir=$8 examples=$9 compiler=${10}
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
@@ -15,7 +15,9 @@ cat "$dir/out"
 version=$(sed -n '1s/^hpgmg-fv \([^ ,]*\).*/\1/p' "$dir/out")
 ok 1 4 1 --verify-only
 if have_mpi; then ok 2 4 4 --verify-only; fi
-"$(dirname "$HPGMG_FV")/hpgmg-bench" --version | grep -q '^hpgmg-bench ' || complain 'no hpgmg-bench'
+for name in hpgmg-bench hpgmg-health; do
+  "$(dirname "$HPGMG_FV")/$name" --version | grep -q "^$name " || complain "no $name"
+done
 plot=$(dirname "$decks")/scripts/plot.py
 test -x "$plot" || complain "$plot is missing"
 if have_feature jansson && "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
@@ -135,11 +137,11 @@ for deck in "$decks"/*.ini; do
   ok 1 --input="$deck" --dry-run
 done
 test "$n" -ge 6 || complain "$n decks in $decks"
-for page in "$manual" "$(dirname "$manual")/hpgmg-bench.1"; do
+for page in "$manual" "$(dirname "$manual")"/hpgmg-{bench,health}.1; do
   grep -q '^\.TH' "$page" || complain "$page is not a man page"
 done
 
-for name in hpgmg-fv hpgmg-bench; do
+for name in hpgmg-fv hpgmg-bench hpgmg-health; do
   # shellcheck disable=SC1090
   . "$(dirname "$completion")/$name"
   complete -p $name >/dev/null || complain "no completion for $name"
@@ -160,6 +162,9 @@ complete=_hpgmg_bench
 completes '--quick --quiet' --qui
 completes 'cuda cpu' --device = c
 completes 'reduce roofline' copy r
+complete=_hpgmg_health
+completes '--min-time= --min-solves=' --min
+completes 'cuda cuda-simple' --device = cu
 
 for module in "$modules/$version.lua" "$modules/$version"; do
   test -s "$module" || complain "$module is missing"

@@ -118,30 +118,6 @@ static void test_ways_to_write_options(void) {
   expect_ok("--official --min-time=60 7 8");
 }
 
-/* --health has its own problems: few other options are allowed. */
-static void test_health(void) {
-  expect_ok("7 8");
-  CHECK_STRING(params.health, "");
-  expect_ok("--health");
-  CHECK_STRING(params.health, "-");
-  CHECK_NEAR(params.min_time, 15.0, 0.0);
-  CHECK_NEAR(params.health_slow, 4.0, 0.0);
-  CHECK_NEAR(params.health_timeout, 60.0, 0.0);
-  expect_ok("--health=a.json --min-time=5 --min-solves=2 --warmup=0 --device=cpu --json=b.json "
-            "--health-slow=10 --health-timeout=2.5 --quiet");
-  CHECK_STRING(params.health, "a.json");
-  CHECK_NEAR(params.min_time, 5.0, 0.0);
-  expect_ok("--health --json=-");
-  expect_usage("--health=", "--health=: no value");
-  expect_usage("--health 7 8", "LOG2_BOX_DIM cannot be combined with --health");
-  expect_usage("--health --operator=fv4", "--operator cannot be combined with --health");
-  expect_usage("--health --dry-run", "--dry-run cannot be combined with --health");
-  expect_usage("--health=a.json --json=a.json", "--json would overwrite 'a.json', which --health");
-  expect_usage("--health-slow=5 7 8", "--health-slow requires --health");
-  expect_usage("--health-timeout=5 7 8", "--health-timeout requires --health");
-  expect_usage("--health --health-slow=100", "out of range; expected number above 0");
-}
-
 /* Without "=", --energy means yes and is followed by the next argument. */
 static void test_energy(void) {
   expect_ok("7 8");
@@ -419,7 +395,6 @@ int main(void) {
   test_defaults_of_smoothers();
   test_ways_to_write_options();
   test_energy();
-  test_health();
   test_bad_sizes();
   test_cells();
   test_bad_cells();

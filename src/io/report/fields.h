@@ -31,7 +31,7 @@ typedef struct {
   mg_row_type_t type;
   const char *meaning;
   bool list;           /**< an array of such values */
-  bool null;           /**< may be null: NaN, "" or a negative integer */
+  bool null;           /**< may be null: NaN, "", a negative integer or a checksum of 0 */
   bool optional;       /**< not in all reports; the row is in an `if` */
   bool later;          /**< earlier reports of this schema lack the key */
   double low, high;    /**< limits of a number; high 0: none */
@@ -99,10 +99,7 @@ struct mg_sink {
 MG_MUST_CHECK mg_status_t mg_fields_json(FILE *out, void (*rows)(mg_sink_t *s, const void *report),
                                          const void *report, bool is_line);
 
-/** Fields of a report (mg_report_t) of a run or a plan, and of lines of --health
- *  (mg_health_report_t, mg_health_device_t). */
+/** Fields of a report (mg_report_t) of a run or a plan. */
 void mg_report_fields(mg_sink_t *s, const void *report);
-void mg_health_summary_fields(mg_sink_t *s, const void *report);
-void mg_health_device_fields(mg_sink_t *s, const void *device);
 
 #endif

@@ -100,6 +100,7 @@ static json_t *value_of(const mg_row_t *field, mg_row_value_t value) {
   case MG_ROW_FLAG:
     return json_boolean(value.FLAG);
   case MG_ROW_SUM:
+    if (field->null && value.SUM == 0) return json_null();
     snprintf(digits, sizeof digits, "%016" PRIx64, value.SUM);
     return json_string(digits);
   default: /* JSON has neither NaN nor infinity */
