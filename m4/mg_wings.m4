@@ -41,8 +41,9 @@ for mg_wing in mg_all_wings; do
 @%:@define MG_IF_$mg_name(...)$mg_arguments
 @%:@define MG_WING_$mg_name $mg_value"
 done
-# What two wings share has a macro too: arrays of applications, and sweeps of several steps.
-AS_CASE(["$mg_wings,"], [*", library,"*|*", mixed,"*], [mg_arguments=' __VA_ARGS__'], [mg_arguments=])
+# What several wings share has a macro too: arrays of applications and files, and sweeps of several steps.
+AS_CASE(["$mg_wings,"], [*", library,"*|*", mixed,"*|*", files,"*], [mg_arguments=' __VA_ARGS__'], [mg_arguments=])
+AM_CONDITIONAL([ARRAYS], [test -n "$mg_arguments"])
 MG_WINGS_LINES="$MG_WINGS_LINES
 @%:@define MG_IF_ARRAYS(...)$mg_arguments"
 AS_CASE(["$mg_wings,"], [*", fused,"*|*", resident,"*], [mg_arguments=' __VA_ARGS__'], [mg_arguments=])

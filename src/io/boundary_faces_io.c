@@ -1,7 +1,6 @@
 #include "io/boundary_faces_io.h"
-#include "base/alloc.h"
-#include "level/ops.h"
-#include <stdlib.h>
+#include "backend/arrays.h"
+#include "formulas/index.h"
 #include <string.h>
 
 int64_t mg_boundary_faces_size(const int32_t cells[3], int d, int32_t n[2]) {
@@ -23,33 +22,24 @@ int64_t mg_boundary_faces_max(const mg_level_t *level) {
 /* Copy between this rank's patches at a side and a plane. */
 static mg_status_t copy_patches(const mg_level_t *level, mg_vector_t vec, int d, int side, bool put,
                                 double *memory) {
-  const mg_view_t *v = &level->store.view;
+  const mg_backend_t *backend = level->backend;
+  ptrdiff_t stride[3] = {0}, plane_cells = 1;
+  for (int e = 0; e < 3; e++)
+    if (e != d) stride[e] = plane_cells, plane_cells *= level->plan->layout.n[e];
   const bool cells = vec != MG_BETA_I + (mg_vector_t)d;
-  mg_patch_t plane = {.vec = {[MG_U] = memory}};
-  mg_copy_t *list;
-  int n = 0;
-  memcpy(plane.n, level->plan->layout.n, sizeof plane.n);
-  plane.n[d] = 1;
-  plane.jstride = plane.n[0];
-  plane.kstride = plane.jstride * plane.n[1];
-  const mg_view_t whole = {.patch = &plane, .n_patches = 1, .cells = mg_volume(plane.n)};
-  MG_TRY(mg_new(&list, v->n_patches, "boundary faces"));
-  for (int q = 0; q < v->n_patches; q++) {
-    const mg_patch_t *p = &v->patch[q];
+  for (int q = 0; q < level->store.view.n_patches; q++) {
+    const mg_patch_t *p = &level->store.view.patch[q];
+    int32_t at[3] = {0}, part[3] = {p->n[0], p->n[1], p->n[2]};
     if (!p->wall[d][side]) continue;
-    mg_copy_t *c = &list[n++];
-    int32_t *in_patch = put ? c->dst_lo : c->src_lo, *in_plane = put ? c->src_lo : c->dst_lo;
-    *(put ? &c->dst_patch : &c->src_patch) = q;
-    memcpy(c->n, p->n, sizeof c->n);
-    memcpy(in_plane, p->lo, sizeof c->src_lo);
-    c->n[d] = 1;
-    in_plane[d] = 0;
-    in_patch[d] = side == 0 ? 0 : p->n[d] - (cells ? 1 : 0);
+    part[d] = 1;
+    at[d] = side == 0 ? 0 : p->n[d] - (cells ? 1 : 0);
+    mg_strided_t patch = {mg_cell(p, vec, at[0], at[1], at[2]), {1, p->jstride, p->kstride}},
+                 plane = {memory, {stride[0], stride[1], stride[2]}};
+    for (int e = 0; e < 3; e++)
+      plane.x += p->lo[e] * stride[e];
+    MG_TRY(backend->arrays->copy(part, put ? &plane : &patch, put ? &patch : &plane));
   }
-  const mg_copy_job_t job = {put ? &whole : v, put ? v : &whole, NULL, list, n};
-  const mg_status_t status = mg_copy_once(level->backend, &job, put ? MG_U : vec, put ? vec : MG_U);
-  free(list);
-  return status;
+  return backend->queue.wait ? backend->queue.wait() : MG_OK;
 }
 
 /* Sum over ranks: each has its part, and zeros elsewhere. */

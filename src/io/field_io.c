@@ -161,10 +161,10 @@ static void prepare(const mg_field_io_t *io, buffers_t *b, const mg_slab_t *slab
 /* Fetch a round's slab. If fetches are asynchronous, also start fetching the next one. */
 static mg_status_t fetch(const mg_field_io_t *io, mg_vector_t vec, int round, mg_slab_t *slab) {
   const bool ahead = mg_slabs_fetch_goes_on(io->slabs);
-  if (!ahead || round == 0) MG_TRY(mg_comm_agree(mg_slabs_fetch_begin(io->slabs, vec, round)));
+  if (!ahead || round == 0) MG_TRY(mg_slabs_fetch_begin(io->slabs, vec, round));
   MG_TRY(mg_comm_agree_or_end(mg_slabs_fetch_end(io->slabs, round, slab)));
   if (!ahead || round + 1 == mg_slabs_rounds(io->slabs)) return MG_OK;
-  return mg_comm_agree(mg_slabs_fetch_begin(io->slabs, vec, round + 1));
+  return mg_slabs_fetch_begin(io->slabs, vec, round + 1);
 }
 
 /* A thread that writes a slab while its owner fetches the next one. */

@@ -41,7 +41,7 @@ bool mg_slabs_fetch_goes_on(const mg_slabs_t *slabs);
  *  Only one fetch at a time. The previous round's slab stays valid while it is written. If
  *  fetches are asynchronous, so does the slab of the round before that. Collective over the
  *  world, like the functions below.
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, the same on every rank */
 MG_MUST_CHECK mg_status_t mg_slabs_fetch_begin(mg_slabs_t *slabs, mg_vector_t vec, int round);
 /** Finish the fetch.
  *  @param[out] slab  valid until a later fetch reuses its memory
