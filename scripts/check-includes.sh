@@ -44,6 +44,7 @@ core_may='
   src/io/report/report_text.c src/io/report/report_run.c src/io/report/report_plan.c : src/io/report/report_wings.h
   src/params/params_check.c src/params/params_command_line.c : src/params/params_files.h
   src/level/schedule.c src/level/smooth.c : src/level/sweep_wings.h
+  src/device/device_select.c         : src/device/fused_steps.h
   src/solver/problem.c src/solver/cycle.c src/solver/bottom.c : src/solver/cycle_wings.h
   src/solver/problem.c src/solver/solve.c : src/solver/solids.h
   src/transport/transport_buffered.c : src/backend/peer.h

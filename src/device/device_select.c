@@ -6,7 +6,8 @@
 #include "base/log.h"
 #include "comm/comm.h"
 #include "device/device_select.h"
-#include "formulas/smoother_steps.h"
+#include "device/fused_steps.h"
+#include "wings.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,38 +131,20 @@ static mg_status_t find_limits(mg_params_t *params, int n, bool opened) {
   return MG_OK;
 }
 
-/* Limit the steps of a pass; `why` names the limit to a user who chose more. */
-static void limit_steps(mg_params_t *params, int most, const char *why) {
-  if (params->steps_per_pass > most)
-    mg_warning("--steps-per-pass=%d: using %d, %s", (int)params->steps_per_pass, most, why);
-  if (params->steps_per_pass > most || params->steps_per_pass == MG_STEPS_AUTO)
-    params->steps_per_pass = most;
-}
-
-static void limit_steps_to_operator(mg_params_t *params) {
-  char why[64];
-  snprintf(why, sizeof why, "the most that a GPU fuses with %s", mg_operator_name(params->op));
-  limit_steps(params, mg_max_steps_per_pass(params), why);
-}
-
-mg_status_t mg_device_resolve(mg_params_t *params) {
+/* Without a device that this run opens. */
+static mg_status_t resolve(mg_params_t *params) {
   if (params->device != MG_DEVICE_AUTO && params->device != MG_DEVICE_CUDA) return MG_OK;
   const int here = mg_device_count();
   double min_devices = here;
   MG_TRY(mg_comm_min(mg_comm_world(), &min_devices, 1));
   if (params->device == MG_DEVICE_AUTO)
     params->device = min_devices < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
-  if (params->device == MG_DEVICE_CUDA) limit_steps_to_operator(params);
   return min_devices < 1.0 ? MG_OK : find_limits(params, here, false);
 }
 
-/* Levels reserve memory for fused sweeps only if the devices of all ranks support them. */
-static mg_status_t limit_steps_per_pass(mg_params_t *params) {
-  double lacking = !facts.can_fuse;
-  MG_TRY(mg_comm_max(mg_comm_world(), &lacking, 1));
-  if (lacking > 0.0)
-    limit_steps(params, 1, "as fusing requires sm_90 or sm_100 on all GPUs and CUDA 12 or newer");
-  limit_steps_to_operator(params);
+mg_status_t mg_device_resolve(mg_params_t *params) {
+  MG_TRY(resolve(params));
+  MG_IF_SWEEPS(mg_fused_steps_settle(params, true));
   return MG_OK;
 }
 
@@ -203,12 +186,11 @@ static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
     return continue_without_device(params, named, first, why);
   MG_TRY(mg_comm_agree(open_device(params, here)));
   MG_TRY(check_memory(params));
-  MG_TRY(limit_steps_per_pass(params));
   MG_TRY(note_sharers());
   return find_limits(params, here, true);
 }
 
-mg_status_t mg_device_choose(mg_params_t *params) {
+static mg_status_t choose(mg_params_t *params) {
   const bool named = mg_params_uses_gpu(params);
   snprintf(facts.text, sizeof facts.text, "none: --device=%s", mg_device_name(params->device));
   if (params->device != MG_DEVICE_AUTO && !named) return MG_OK;
@@ -226,6 +208,15 @@ mg_status_t mg_device_choose(mg_params_t *params) {
   if (!all) return continue_without_device(params, named, first, why);
   if (!named) params->device = MG_DEVICE_CUDA;
   return open_devices(params, here, named);
+}
+
+/* Levels reserve memory for fused sweeps only if the devices of all ranks support them. */
+mg_status_t mg_device_choose(mg_params_t *params) {
+  MG_TRY(choose(params));
+  double lacking = !facts.can_fuse;
+  MG_TRY(mg_comm_max(mg_comm_world(), &lacking, 1));
+  MG_IF_SWEEPS(mg_fused_steps_settle(params, lacking == 0.0));
+  return MG_OK;
 }
 
 mg_status_t mg_device_room(int64_t *bytes) {

@@ -200,9 +200,9 @@ OPTION(STEPS_PER_PASS,
   LARGE(steps_per_pass, 1, MG_MAX_STEPS_PER_PASS), .words = auto_words, .value = "auto",
   .help = "Maximum number of half sweeps (gsrb) or steps (chebyshev, jacobi) that a GPU fuses "
           "into one pass over a large level (temporal blocking). auto: 3, for fv4 2. "
-          "1: no fusing. Requires sm_90 or sm_100 and CUDA 12 or newer. One CPU rank with dirichlet "
-          "boundaries fuses all steps of a smooth if N > 1 (fv2, 7pt). Results are bit-identical. "
-          "Alias: --fused-sweeps.")
+          "1: no fusing. Requires sm_90 or sm_100 and CUDA 12 or newer. A CPU fuses all steps of a "
+          "smooth if N > 1, or none. 27pt, l1jacobi and ssor have single steps. A warning names "
+          "what replaces another N. Results are bit-identical. Alias: --fused-sweeps.")
 OPTION(STRIP_BYTES,
   .name = "strip-bytes", .wing = MG_WING_FUSED ? MG_WING_FUSED : MG_WING_CHOICES, IN(RUN), .metavar = "BYTES", LARGE(strip_bytes, 4096, 1e12),
   .words = auto_words, .value = "auto",

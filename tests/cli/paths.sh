@@ -30,7 +30,7 @@ cases='
 1 4 8 --precision=mixed : cid cid cid cid cid B : fid fid rid rid rid B : r r C C C C
 1 4 8 --precision=mixed --smoother=chebyshev : cid cid cid cid cid B : fd fd rid rid rid B : r r C C C C
 1 4 8 --steps-per-pass=1 : s s s s s B : s2t s2t s2t s2t s2t B : s s C C C C
-1 4 8 --steps-per-pass=2 : cidn cidn cidn cidn cidn B : fi2t fi2t ridn ridn ridn B : r r C C C C
+1 4 8 --steps-per-pass=2 : - : fi2t fi2t ridn ridn ridn B : r r C C C C
 1 4 8 --krylov=cg --smoother=symgs --rtol=1e-6 : cidn cidn cidn cidn cidn B : fidn fidn ridn ridn ridn B : s s s s s b
 1 --cells=33x20x17 --method=options : c2 c2 c2 c2 c2 B : fidn fidn fidn fi2t s2t B : s s s s s b
 1 --cells=31x31x31 --method=options : c2 cidn cidn cidn B : fidn fidn ridn ridn B : s r r r b

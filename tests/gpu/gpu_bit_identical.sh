@@ -40,7 +40,7 @@ large() {
 }
 for op in fv2 7pt; do
   for smoother in gsrb chebyshev l1jacobi; do
-    for steps in 1 3; do
+    for steps in 1 auto; do
       in_background large 7 1 --operator="$op" --smoother="$smoother" --boundary=periodic --steps-per-pass=$steps
       in_background large 5 125 --operator="$op" --smoother="$smoother" --steps-per-pass=$steps
     done
@@ -57,7 +57,7 @@ for op in fv2 fv4 7pt; do
   in_background compare 4 8 --operator="$op" --krylov=cg --rtol=1e-10 --precision=mixed
   in_background large 5 125 --operator="$op" --precision=mixed
   for smoother in gsrb chebyshev; do
-    for steps in 1 3; do
+    for steps in 1 auto; do
       in_background large 7 1 --operator="$op" --smoother="$smoother" --boundary=periodic --steps-per-pass=$steps \
         --precision=mixed
     done

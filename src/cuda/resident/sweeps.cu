@@ -12,7 +12,7 @@
  *
  * The smooth reads no ghosts and is in place or from zero. A block reads x of no other tile: the
  * first iterate is sent like the result of a step. Levels reside only on GPUs with fused sweeps
- * (limit_steps_per_pass in device/device_select.c).
+ * (device/fused_steps.c).
  *
  * All blocks must run at the same time, and they do: there are at most as many as SMs, and
  * - what runs before them ends without waiting for them, and leaves its SMs to them;
