@@ -178,6 +178,14 @@ if [[ -n $names ]]; then
 $names"
 fi
 
+# The number of points selects the formula in kernels, and its symbol in verify.c. A property of an operator is another
+# trait, which a new operator lacks until its row lists it.
+uses=$(grep -rnE '\->points\>' src | grep -vE '^src/(cpu/|cuda/.*\.cu:|run/verify\.c:)|points == 0' || true)
+if [[ -n $uses ]]; then
+  complain "ask for the trait that you mean (src/base/operators.h) instead of the number of points:
+$uses"
+fi
+
 # Another language for GPUs would replace runtime/, so only that folder calls CUDA and contains PTX.
 calls=$(find src/cuda -type f ! -path 'src/cuda/runtime/*' -exec grep -nE '\<cuda[A-Z][A-Za-z]*\(|\<asm\>' {} + || true)
 if [[ -n $calls ]]; then

@@ -8,7 +8,7 @@
   .pass_planes = 1,                                                                                \
   .paths = MG_PATH_TUNED | MG_PATH_FUSED_ALL | MG_PATH_RESIDUAL | MG_PATH_INTERPOLATION |          \
            MG_PATH_ONE_EXCHANGE | MG_PATH_RESIDENT | MG_PATH_EMULATED | MG_PATH_GUESS |            \
-           MG_PATH_BLOCK | MG_PATH_PAIRS
+           MG_PATH_BLOCK | MG_PATH_PAIRS | MG_PATH_DIRECT | MG_PATH_INTERIOR_FIRST
 
 #define ROW(...)                                                                                   \
   &(const mg_operator_traits_t) {                                                                  \

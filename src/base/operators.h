@@ -28,22 +28,24 @@ typedef enum {
 
 /** Fast paths, which an operator may use. */
 enum {
-  MG_PATH_TUNED = 1 << 0,         /**< kernels of cuda/ other than those in simple.cu */
-  MG_PATH_FUSED_ALL = 1 << 1,     /**< fused sweeps also of steps on all cells */
-  MG_PATH_RESIDUAL = 1 << 2,      /**< fused sweeps that also compute the residual */
-  MG_PATH_INTERPOLATION = 1 << 3, /**< fused sweeps that interpolate their input */
-  MG_PATH_ONE_EXCHANGE = 1 << 4,  /**< fused sweeps that compute the ghosts of later ones */
-  MG_PATH_RESIDENT = 1 << 5,      /**< resident sweeps on a GPU */
-  MG_PATH_EMULATED = 1 << 6,      /**< resident sweeps of the guard backend */
-  MG_PATH_SPLIT = 1 << 7,         /**< passes on rows split by color (cpu/smooth_split.c) */
-  MG_PATH_GUESS = 1 << 8,         /**< guesses that are interpolated where they are read */
-  MG_PATH_BLOCK = 1 << 9,         /**< coarse levels in one block: bottom solver, coarse cycle */
-  MG_PATH_PAIRS = 1 << 10         /**< the same for pairs of cells, on levels of any shape */
+  MG_PATH_TUNED = 1 << 0,          /**< kernels of cuda/ other than those in simple.cu */
+  MG_PATH_FUSED_ALL = 1 << 1,      /**< fused sweeps also of steps on all cells */
+  MG_PATH_RESIDUAL = 1 << 2,       /**< fused sweeps that also compute the residual */
+  MG_PATH_INTERPOLATION = 1 << 3,  /**< fused sweeps that interpolate their input */
+  MG_PATH_ONE_EXCHANGE = 1 << 4,   /**< fused sweeps that compute the ghosts of later ones */
+  MG_PATH_RESIDENT = 1 << 5,       /**< resident sweeps on a GPU */
+  MG_PATH_EMULATED = 1 << 6,       /**< resident sweeps of the guard backend */
+  MG_PATH_SPLIT = 1 << 7,          /**< passes on rows split by color (cpu/smooth_split.c) */
+  MG_PATH_GUESS = 1 << 8,          /**< guesses that are interpolated where they are read */
+  MG_PATH_BLOCK = 1 << 9,          /**< coarse levels in one block: bottom solver, coarse cycle */
+  MG_PATH_PAIRS = 1 << 10,         /**< the same for pairs of cells, on levels of any shape */
+  MG_PATH_DIRECT = 1 << 11,        /**< inverse of A on the coarsest level (--bottom=direct) */
+  MG_PATH_INTERIOR_FIRST = 1 << 12 /**< fused sweeps that a GPU runs beside its messages */
 };
 
 /** What the program knows about an operator. */
 typedef struct {
-  int points;         /**< of the stencil; selects the formula of a row. 0: no such operator */
+  int points;         /**< of the stencil; selects formulas of kernels. 0: no such operator */
   int radius;         /**< ghost layers that the stencil reads */
   bool edges;         /**< reads ghosts at edges and corners of patches, not only at faces */
   bool extends_betas; /**< reads betas one face outside walls */

@@ -30,8 +30,9 @@ int mg_smoother_steps_once(const mg_params_t *params, double lambda_max,
   static const int colors[] = {0, 1, 1, 0}; /* symgs, ssor: forward, then backward */
   const mg_smoother_t smoother = params->smoother;
   const bool colored = smoother != MG_SMOOTHER_JACOBI && smoother != MG_SMOOTHER_L1JACOBI;
-  /* With 7 points and omega = 1, a second step of a color in a row changes (nearly) nothing. */
-  const bool idle = params->omega == 1.0 && mg_traits_of(params->op)->points == 7,
+  /* With omega = 1, a second step of a color in a row changes (nearly) nothing if its cells do not
+   * read each other. */
+  const bool idle = params->omega == 1.0 && mg_traits_of(params->op)->in_place,
              two = smoother == MG_SMOOTHER_GSRB || (smoother == MG_SMOOTHER_SYMGS && idle);
   const int n = colored ? 4 - 2 * two : 1;
   if (smoother == MG_SMOOTHER_CHEBYSHEV) chebyshev_steps(step, params->degree, lambda_max);

@@ -270,7 +270,7 @@ static mg_status_t create(mg_level_t *level) {
 
 static mg_status_t check(const mg_level_t *level) {
   const int32_t *n = level->plan->layout.n;
-  if (mg_traits_of(level->store.view.op)->points != 7)
+  if (!mg_has_path(level->store.view.op, MG_PATH_DIRECT))
     return mg_root_error(MG_ERR_USAGE, "--bottom=direct requires --operator=fv2 or 7pt");
   if (mg_volume(n) <= MG_DIRECT_MAX_CELLS) return MG_OK;
   return mg_root_error(MG_ERR_USAGE,

@@ -207,7 +207,7 @@ static void choose(mg_params_t *params, const range_t *range) {
   /* Fast paths have room for 64 steps. */
   params->slow_degree =
       params->chooses.smoother && varies && params->smooths <= 2 ? 4 * params->degree : 0;
-  if (params->chooses.bottom && mg_traits_of(params->op)->any_grid)
+  if (params->chooses.bottom && mg_has_path(params->op, MG_PATH_DIRECT))
     params->bottom = MG_BOTTOM_DIRECT;
   /* Of a beta of 1e-20 among others, an F-cycle's u has a residual of 1e17 max|f|; so it may on
    * cells that coarsening separates from others. */

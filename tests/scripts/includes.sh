@@ -49,6 +49,15 @@ for text in 'MG_CUDA_TRY(cudaFree(memory));' 'asm volatile("ret;");'; do
   rm "$dir/src/cuda/fused/new.h"
 done
 
+# Only kernels ask for the number of points.
+mkdir -p "$dir/src/cpu"
+echo 'return t->points == 7;' >"$dir/src/cpu/new.c"
+exits 0 bash "$dir/scripts/check-includes.sh"
+mv "$dir/src/cpu/new.c" "$dir/src/cuda/fused/new_path.c"
+exits 1 bash "$dir/scripts/check-includes.sh"
+grep -qxF 'src/cuda/fused/new_path.c:1:return t->points == 7;' "$dir/out" || complain "points: $(cat "$dir/out")"
+rm "$dir/src/cuda/fused/new_path.c"
+
 # The core.
 included level/new.c plan/wing.h ': the core does not include wings; see docs/architecture.md, "The core"'
 

@@ -77,16 +77,16 @@ static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
  * the cells that the formulas of a wall need, and a wall on one side at most. With 8 planes, a
  * block that walks along k computes as many planes outside its piece as inside, and still gains. */
 static bool suits(const mg_view_t *v, int n) {
-  const bool fv4 = mg_traits_of(v->op)->points == 25;
+  const bool wide = v->radius > 1;
   const int layers = mg_layers_of_steps(v->radius, n), tile[3] = {60, 28, 0},
-            least[3] = {32, 32, fv4 ? 32 : 8};
-  bool fit = !fv4 || mg_operator_orders(v).along[0] == 4;
+            least[3] = {32, 32, wide ? 32 : 8};
+  bool fit = !wide || mg_operator_orders(v).along[0] == mg_traits_of(v->op)->wall_order;
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++) {
       const mg_patch_t *p = &v->patch[q];
       const bool walls = p->wall[d][0] && p->wall[d][1];
       fit = fit && p->n[d] >= least[d] && (walls || v->ghost_layers >= layers) &&
-            (!fv4 || (p->n[d] % 4 == 0 && (!walls || p->n[d] > tile[d])));
+            (!wide || (p->n[d] % 4 == 0 && (!walls || p->n[d] > tile[d])));
     }
   return fit;
 }

@@ -85,7 +85,7 @@ bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
 
 /* Blocks that wait for another rank must not occupy SMs that a rank on the same GPU needs. */
 bool mg_cuda_interior_first(const mg_view_t *v, int n) {
-  return n > 1 && mg_traits_of(v->op)->points == 7 && mg_cuda.dependent_launches &&
+  return n > 1 && mg_has_path(v->op, MG_PATH_INTERIOR_FIRST) && mg_cuda.dependent_launches &&
          !mg_cuda.shared && mg_cuda_fused_overlaps(v, n, false);
 }
 

@@ -14,7 +14,7 @@ static bool fits_on_sms(const mg_level_facts_t *level) {
   mg_resident_tiles_t tiles;
   mg_fv4_tiles_t fv4_tiles;
   if ((double)mg_layout_n_cells(y) > MAX_CELLS * mg_relative_sms(level)) return false;
-  if (level->op->points == 7)
+  if (level->op->radius == 1)
     return mg_resident_choose_tiles(y->n, level->gpu.sms, &tiles) &&
            (level->colored || !mg_resident_tiles_are_wide(&tiles));
   return y->box_dim >= level->op->pass_box_dim &&
