@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Check that #include lines point from a layer to the same or a lower one, form no circle, and obey the rules
 # below; that only the table of traits depends on the name of an operator; that only src/cuda/runtime/ calls CUDA; and
-# that the core is complete, includes no wing and does not grow, and print what
-# each fast path costs. The layers are the tables in docs/architecture.md; with
-# python3, also check that docs/architecture.svg is drawn from the first.
+# that the core is complete, includes no wing and does not grow. The layers are the tables in docs/architecture.md.
+# With python3, also check that docs/architecture.svg is drawn from the first, and check and print what each fast path
+# costs and gains (docs/kernels.md).
 # Exit code 0: no violation, 1: some.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -77,7 +77,6 @@ layer_of() {
 }
 
 errors=0
-prices=
 edges= # "MODULE MODULE" per #include within src/; a module is NAME.h with NAME.c or NAME.cu
 complain() {
   echo "$*"
@@ -200,29 +199,6 @@ if [[ -n $uses ]]; then
 $uses"
 fi
 
-# The price list ("Paths" in docs/architecture.md): the files of each fast path, and their lines.
-# lines_of CELL: lines of the files that a cell of the table names: `FOLDER/`, `FILES`, or `FOLDER/`: `FILES`, `FILES`.
-lines_of() {
-  local folder='' name files=()
-  # shellcheck disable=SC2016 # backticks of Markdown
-  for name in $(grep -oE '`[^`]+`' <<<"$1" | tr -d '`'); do
-    if [[ $name == */ && $1 == *"$name\`:"* ]]; then
-      folder=$name
-    else
-      [[ $name != */ ]] || name+='*'
-      mapfile -t -O "${#files[@]}" files < <(compgen -G "$folder$name")
-    fi
-  done
-  cat "${files[@]}" | wc -l
-}
-while IFS='|' read -r _ place path code lines grids _; do
-  while read -r part && read -r -u 3 stated; do
-    found=$(lines_of "$part")
-    prices+="$found lines:${path%%,*} on$place:$grids"$'\n'
-    [[ $found == "${stated//[, ]/}" ]] || complain "docs/architecture.md: ${part//\`/} have $found lines, not $stated"
-  done < <(tr ';' '\n' <<<"$code") 3< <(tr ';' '\n' <<<"$lines")
-done < <(sed -n '/^## Paths/,/^## /{/^| [CG]PU /p;}' docs/architecture.md)
-
 circles=$(tsort <<<"$edges" 2>&1 >/dev/null) || complain "modules that include each other:
 $circles"
 
@@ -230,8 +206,10 @@ if ((n_core_lines > core_lines)); then
   complain "the core has $n_core_lines lines and may have $core_lines: make it smaller, or move lines to a wing"
 fi
 
-if command -v python3 >/dev/null && ! scripts/plots/architecture.py --check; then errors=$((errors + 1)); fi
+if command -v python3 >/dev/null; then
+  scripts/plots/architecture.py --check || errors=$((errors + 1))
+  scripts/checks/paths.py --check || errors=$((errors + 1))
+fi
 ((errors == 0)) || exit 1
-printf '%s' "$prices"
 echo "the core has $n_core_lines lines (at most $core_lines) in $n_core files"
 echo "$n_files files include only the same or lower layers, without circles"

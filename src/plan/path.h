@@ -44,7 +44,7 @@ typedef struct {
 /** A row of the table. */
 typedef struct {
   const char *name; /**< as reports print it */
-  const char *why;  /**< its gain, and where it was measured */
+  const char *why;  /**< its gain, and where it was measured; docs/kernels.md has it */
   mg_path_limits_t limits;
   bool (*can)(const mg_level_facts_t *level);
   /** Plan a level that the path can smooth: ghost layers and what sweeps do. NULL: nothing.

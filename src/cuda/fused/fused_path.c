@@ -110,7 +110,7 @@ static bool suits(const mg_view_t *v, int n) {
 const mg_path_t mg_path_cuda_fused = {
     .name = "fused sweeps",
     .why = "three steps per pass over memory; measured on an H200, an F-cycle of 512^3 takes 18.8 "
-           "instead of 29.3 ms",
+           "instead of 29.3 ms; with fv4 (two steps) it is 1.45 times as fast",
     .limits = {.min_cells = 1 << 19,
                .residual_min_l2 = {3.0, 3.0 / 8.0},
                .interpolation_min_l2 = 3.0,

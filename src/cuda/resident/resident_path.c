@@ -38,6 +38,6 @@ static void needs(const mg_level_facts_t *level, mg_level_plan_t *plan) {
 const mg_path_t mg_path_cuda_resident = {
     .name = "resident",
     .why = "one launch per smooth; measured on an H100, an F-cycle of 64^3 takes 0.217 instead of "
-           "0.277 ms",
+           "0.277 ms, with fv4 0.386 instead of 0.638 ms",
     .can = can,
     .needs = needs};
