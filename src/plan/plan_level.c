@@ -78,10 +78,10 @@ static void choose_path(mg_level_facts_t *facts, mg_level_plan_t *level) {
 }
 
 /* The levels of --krylov=kcycle with CG steps. Each doubles the visits of the next levels. All
- * visits of a level together cost at most a visit to the finest one, and there are few. A visit
- * costs as much as one to 2^14 cells more (docs/algorithm.md, "Conjugate gradients"). */
+ * visits of a level together cost at most a visit to the finest one, and there are few. The rule is
+ * part of the method, the same on any machine (docs/algorithm.md, "Conjugate gradients"). */
 static void choose_inner_cg(mg_level_plan_t *level, int n, const mg_params_t *params) {
-  enum { MOST_VISITS = 4, CELLS_OF_A_VISIT = 1 << 14 };
+  enum { MOST_VISITS = 4, CELLS_OF_A_VISIT = 1 << 14 /* its latency, in cells */ };
   const double finest = (double)mg_layout_n_cells(&level[0].layout);
   int visits = 1;
   for (int l = 0; l < n; l++) {
