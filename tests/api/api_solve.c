@@ -50,9 +50,6 @@ static double *copy_of(const double *x, int64_t n) {
   return y;
 }
 
-/* The betas of cells of this width are stored without rounding. */
-#define SPACING "--method=options --spacing=0.0625,0.0625,0.0625"
-
 static const char *with_cells(const char *words) {
   return textf("--cells=%dx%dx%d " SPACING " %s", grid[0], grid[1], grid[2], words);
 }
@@ -433,66 +430,6 @@ static void test_own_boxes(const fixture_backend_t *b, const char *words) {
   n_mine = 1;
 }
 
-static void set_constants(hpgmg_solver_t *s, double *beta) {
-  const hpgmg_array_t array[3][MAX_BOXES] = {EVERYWHERE(beta[0]), EVERYWHERE(beta[1]),
-                                             EVERYWHERE(beta[2])};
-  const hpgmg_coefficients_t c = {.beta = {array[0], array[1], array[2]}};
-  API(hpgmg_set_coefficients(s, &c));
-}
-
-/* Betas that differ between directions replace the levels; with betas of 1 the first ones come
- * back. After hpgmg_storage none are replaced. */
-static void test_directions(const fixture_backend_t *b, const char *words) {
-  const hpgmg_options_t o = options_of(textf("%s " SPACING " %s --operator=7pt --rtol=1e-8 "
-                                             "--smoother=chebyshev --krylov=cg --max-cycles=12",
-                                             b->options, words));
-  double one[3] = {1.0, 1.0, 1.0}, differ[3] = {1.0, 1e-3, 1.0};
-  const double *x = field_random(mg_volume(grid), 5);
-  hpgmg_array_t f_before[MAX_BOXES], u_before[MAX_BOXES], f_after[MAX_BOXES], u_after[MAX_BOXES];
-  hpgmg_solver_t *s;
-  hpgmg_info_t info;
-  part_t f = part_of(x, -1), u = part_of(NULL, -1), want = part_of(NULL, -1);
-  API(hpgmg_create(&o, &s));
-  API(hpgmg_solve(s, f.array, want.array, NULL));
-  set_constants(s, differ);
-  API(hpgmg_solve(s, f.array, u.array, &info));
-  CHECK_INT(info.reason, HPGMG_CONVERGED);
-  set_constants(s, one);
-  API(hpgmg_solve(s, f.array, u.array, NULL));
-  const double *first = values_in(&want);
-  if (u.values > 0) CHECK_SAME(values_in(&u), first, u.values);
-  hpgmg_storage(s, f_before, u_before);
-  set_constants(s, differ);
-  hpgmg_storage(s, f_after, u_after);
-  for (int box = 0; box < n_mine; box++)
-    CHECK(f_after[box].data == f_before[box].data && u_after[box].data == u_before[box].data);
-  hpgmg_destroy(&s);
-  free_part(&f), free_part(&u), free_part(&want);
-}
-
-/* Other betas replace the inverse of the coarsest level too, which graphs refer to: twice the betas
- * give half of u, to the bit. */
-static void test_again(const fixture_backend_t *b) {
-  const hpgmg_options_t o =
-      options_of(textf("%s " SPACING " --smoother=gsrb --rtol=1e-8", b->options));
-  double one[3] = {1.0, 1.0, 1.0}, two[3] = {2.0, 2.0, 2.0};
-  const double *x = field_random(mg_volume(grid), 5);
-  part_t f = part_of(x, -1), u = part_of(NULL, -1), half = part_of(NULL, -1);
-  hpgmg_solver_t *s;
-  API(hpgmg_create(&o, &s));
-  set_constants(s, one);
-  API(hpgmg_solve(s, f.array, u.array, NULL));
-  set_constants(s, two);
-  API(hpgmg_solve(s, f.array, half.array, NULL));
-  const double *values = values_in(&half);
-  double *twice = field_new(u.values + 1);
-  for (int64_t i = 0; i < u.values; i++)
-    twice[i] = 2.0 * values[i];
-  if (u.values > 0) CHECK_SAME(twice, values_in(&u), u.values);
-  hpgmg_destroy(&s);
-  free_part(&f), free_part(&u), free_part(&half);
-}
-
 /* With info, a solve waits; without, it may only be enqueued. Both give the same u. */
 static void test_enqueued(const fixture_backend_t *b, const char *words) {
   hpgmg_options_t o = options_of(textf("%s %s", b->options, words));
@@ -536,9 +473,6 @@ static void test_backend(const fixture_backend_t *b) {
            "--boundary=robin:1:1:1,dirichlet:1,neumann,neumann,dirichlet:1,neumann",
            0.0);
   test_one(b, "--equation=helmholtz --boundary=neumann --stretch=y:tanh:1.5", 1.0);
-  test_directions(b, "--boundary=dirichlet,neumann,neumann");
-  test_directions(b, "--boundary=robin:1:1:1,dirichlet,periodic --precision=mixed");
-  test_again(b);
   test_enqueued(b, "--boundary=neumann --stretch=y:tanh:1.5");
   test_enqueued(b, "--boundary=periodic --precision=mixed");
   test_enqueued(b, "--boundary=dirichlet:2 --stretch=y:tanh:1.5");

@@ -13,6 +13,9 @@ void parts_end(void);
 extern int my_rank, n_ranks;
 extern const int32_t grid[3]; /**< of the grid */
 
+/** Words for its cells; the betas of cells of this width are stored without rounding. */
+#define SPACING "--method=options --spacing=0.0625,0.0625,0.0625"
+
 /** Boxes of a rank: all its cells, or two parts of them and an empty one. */
 enum { MAX_BOXES = 3 };
 extern int n_mine;

@@ -26,7 +26,7 @@ mpi_run 4 "$abs_top_builddir/tests/op/op_cpu_passes" 3
 # With agglomeration of coarse levels.
 FIXTURE_OPTIONS=
 run 2 api_process
-run 3 api_errors api_memory api_sides api_solve
+run 3 api_directions api_errors api_memory api_sides api_solve
 run 5 cycle_groups cycle_shape op_transfer unit_agglomeration unit_gpu_cutoff unit_messages
 # Fused sweeps, which need several ghost layers.
 FIXTURE_BACKEND=guard
