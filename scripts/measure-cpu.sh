@@ -88,11 +88,13 @@ median() {
 echo
 lscpu 2>/dev/null | sed -n 's/^Model name: */machine    /p; s/^L2 cache: */L2         /p; s/^L3 cache: */L3         /p'
 "$build/hpgmg-fv" --version | sed -n 's/^compiler */compiler   /p; s/^flags */flags      /p'
-echo "cores      $cores, medians of $rounds rounds"
+of="medians of $rounds rounds"
+((rounds > 1)) || of='one round'
+echo "cores      $cores, $of"
 triad=$(median triad_small)
 echo "triad      $triad GB/s over 150 MB, $(median triad_large) GB/s over 2.4 GB"
 awk -v bytes="$(median bytes)" 'BEGIN { printf "memory     %.0f MB in the median run\n", 1e-6 * bytes }'
-sort "$dir/strips" | uniq -c | awk -v n="$rounds" '{ printf "strips     %s: %s %s in %d of %d rounds\n", $2, $3, $4, $1, n }'
+sort "$dir/strips" | uniq -c | awk -v n="$rounds" '{ printf "strips     %s: %s %s in %d of %d\n", $2, $3, $4, $1, n }'
 echo
 echo 'limit: DOF/s if an F-cycle took only the time of its bytes, at the rate of the triad over 150 MB'
 echo 'one F-cycle at 128^3     OpenMP MDOF/s   per GB/s  % of limit    MPI MDOF/s   per GB/s  % of limit  MPI/OpenMP'

@@ -240,7 +240,8 @@ def compare(args, folder: str) -> int:
     print_table(rows)
     say("")
     base = "libhpgmg" if args.has_other_problem else OURS
-    say(f"{machine} ({caches()}), medians of {args.rounds} rounds; ratio: time relative to {base}")
+    of = f"medians of {args.rounds} rounds" if args.rounds > 1 else "one round"
+    say(f"{machine} ({caches()}), {of}; ratio: time relative to {base}")
     for library in commands:
         if commands[library]:
             lines, functions = user_code(library)
