@@ -207,7 +207,7 @@ tolerance_table() {
 general_table() {
   local grid options rate cycles cube='' is_cube
   local -i dof
-  printf '%-58s %10s %8s %26s\n' 'to 1e-8' ms cycles 'time per cell and cycle'
+  printf '%-76s %10s %8s %26s\n' 'to 1e-8' ms cycles 'time per cell and cycle'
   while read -r grid options; do
     is_cube=no
     if [[ $options == cube ]]; then is_cube=yes options=''; fi
@@ -215,7 +215,7 @@ general_table() {
     rate=$(solve 1 --cells="$grid" $options) || true
     dof=${grid//x/*}
     cycles=$(cat "$dir/cycles" 2>/dev/null || true)
-    printf '%-58s' "$grid $options"
+    printf '%-76s' "$grid $options"
     case $rate in
     '' | memory) cell ' %10s' "$rate" ;;
     *)
@@ -232,6 +232,7 @@ general_table() {
   done <<<'384x384x384 cube
 384x384x384 --boundary=neumann
 384x384x384 --boundary=periodic
+384x384x384 --boundary=neumann,neumann,neumann,neumann,periodic,periodic
 384x384x384 --boundary=robin:1:1:0
 384x384x384 --equation=helmholtz
 384x384x384 --operator=7pt
