@@ -12,6 +12,7 @@
 #include "params/params_files.h"
 #include "plan/axes.h"
 #include "run/verify.h"
+#include "solver/domain.h"
 #include "solver/method.h"
 #include "solver/problem.h"
 #include "wings.h"
@@ -35,12 +36,12 @@ static mg_status_t plan_levels(run_t *r) {
 }
 
 static mg_status_t plan(run_t *r) {
-  MG_IF_FILES(MG_TRY(mg_input_open(&r->params, &r->input)));
-  MG_TRY(mg_comm_agree(mg_axes_set(&r->input.grid.axes, &r->params)));
+  MG_IF_DOMAINS(MG_IF_FILES(MG_TRY(mg_input_open(&r->params, &r->input))));
+  MG_IF_DOMAINS(MG_TRY(mg_comm_agree(mg_axes_set(&r->input.grid.axes, &r->params))));
   MG_IF_CHOICES(mg_method_begin(&r->params));
   MG_TRY(r->params.dry_run ? mg_device_resolve(&r->params) : mg_device_choose(&r->params));
   MG_TRY(plan_levels(r));
-  MG_IF_FILES(MG_TRY(mg_input_check_size(&r->params, &r->plan, &r->input)));
+  MG_IF_DOMAINS(MG_IF_FILES(MG_TRY(mg_input_check_size(&r->params, &r->plan, &r->input))));
   MG_IF_FILES(MG_TRY(mg_restart_open(&r->params, &r->plan, &r->restart)));
   mg_verify_warn_of_rtol(&r->params, r->plan.level[0].layout.n);
   return MG_OK;
@@ -59,7 +60,8 @@ static mg_status_t warn_of_zero(mg_level_t *level) {
 /* Set up the problem on levels whose allocation began at `start`. */
 static mg_status_t build(run_t *r, double start) {
   const mg_problem_source_t files = {
-      MG_IF_FILES(.load = mg_input_load, .load_wall = mg_input_load_wall, ).data = &r->input,
+      MG_IF_DOMAINS(MG_IF_FILES(.load = mg_input_load, .load_wall = mg_input_load_wall, )).data =
+          &r->input,
       .sets_f = true};
   const double allocation = mg_now() - start;
   mg_progress("set-up");
@@ -104,7 +106,7 @@ static mg_status_t run(run_t *r) {
   if (status == MG_OK) status = mg_comm_agree_or_end(solve(r, start));
   if (status >= MG_ERR_DEVICE) return status; /* freeing is collective */
   mg_hierarchy_free(r->h);
-  mg_axes_free(&r->input.grid.axes);
+  MG_IF_DOMAINS(mg_axes_free(&r->input.grid.axes));
   mg_device_close();
   return status;
 }
@@ -123,9 +125,10 @@ static mg_status_t run_action(run_t *r, mg_action_t action) {
 
 int main(int argc, char **argv) {
   /* Options whose files contain values of other options. */
-  static const mg_settings_reader_t readers[] = {MG_IF_FILES(
-      {"restart", mg_restart_settings}, {"coefficients", mg_input_coefficients_settings},
-      {"rhs", mg_input_rhs_settings}, ){NULL, NULL}};
+  static const mg_settings_reader_t readers[] = {
+      MG_IF_FILES({"restart", mg_restart_settings},
+                  MG_IF_DOMAINS({"coefficients", mg_input_coefficients_settings},
+                                {"rhs", mg_input_rhs_settings}, )){NULL, NULL}};
   static run_t r = {.report = {.params = &r.params,
                                .plan = &r.plan,
                                .placement = &r.placement,

@@ -5,6 +5,7 @@
 #include "comm/comm.h"
 #include "formulas/walls.h"
 #include "level/ops.h"
+#include "solver/reference.h"
 #include "solver/solids.h"
 #include "wings.h"
 #include <math.h>

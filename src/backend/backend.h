@@ -10,7 +10,6 @@
 #include "backend/device.h"
 #include "base/sum.h"
 #include "formulas/smoother.h"
-#include "formulas/transfer.h"
 #include "formulas/view.h"
 #include "plan/path.h"
 #include <stddef.h>
@@ -56,8 +55,8 @@ typedef struct {
 /** Prepared copy list, in a backend-specific form. */
 typedef struct mg_copies mg_copies_t;
 
-/** Factors of cells in each direction, in a backend-specific form. */
-typedef struct mg_factors mg_factors_t;
+/** For restrict_faces between levels of any sizes (formulas/transfer.h). */
+typedef struct mg_face_factor mg_face_factor_t;
 
 /** x + alpha; alpha x + beta y, or alpha x if y < 0; x y. */
 typedef enum { MG_SHIFT, MG_AXPBY, MG_MULTIPLY } mg_combination_t;
@@ -187,30 +186,6 @@ typedef struct mg_backend {
   /** Fill f and the face betas of every cell, including the faces at index n that close the
    *  patch, without the factors of level/metric.h. */
   mg_status_t (*set_problem)(const mg_view_t *v, const mg_tables_t *tables);
-  /** Add to f, and to alpha if the level stores it, what the condition on a side requires
-   *  (mg_wall_share). Betas have no factors yet.
-   *  @param[in] width   of the cells next to the wall
-   *  @param[in] values  values of the condition, in these cells; MG_NO_VECTOR: condition->value */
-  mg_status_t (*set_wall)(const mg_view_t *v, int d, int side, const mg_side_t *condition,
-                          double width, mg_vector_t values);
-  /** Copy n + 1 factors for each direction of the level.
-   *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-  mg_status_t (*prepare_factors)(const mg_view_t *v, const double *const factor[3],
-                                 mg_factors_t **out);
-  /** Waits until no operation uses them. */
-  void (*release_factors)(mg_factors_t *factors);
-  /** Multiply cells and faces (i, j, k) of vec, up to index n, by factor[0][i] factor[1][j]
-   *  factor[2][k]. */
-  mg_status_t (*multiply_axes)(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors);
-  /** Add the betas of this rank's faces to the sums of planes of cells of level 0: each times
-   *  `scale`, without its fraction. A face belongs to the cell above it; faces on walls do not
-   *  count. They have no factors yet.
-   *  @param[in,out] sum  for each direction and each plane across it the sums of the faces normal
-   *      to i, j, k
-   *  @param[in,out] least  becomes the least beta above 0 of each direction's faces, if that is
-   * less; least[3] becomes 0 if the beta of a face is 0
-   *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-  mg_status_t (*sum_planes)(const mg_view_t *v, double scale, int64_t *sum, double least[4]);
   /** Restrict MG_BETA_I + d of the fine patches to vector `dst` of the coarse patches, for faces
    *  0..n in direction d. Coarse patch p is the coarsened fine patch p.
    *  @param[in] factor  for mg_restrict_face, of each coarse face in direction d; NULL: each coarse
@@ -276,13 +251,14 @@ typedef struct mg_backend {
   mg_backend_overlap_t overlap;
   mg_backend_fused_t fused;
   const mg_backend_profile_t *profile;
-  const mg_backend_device_t *device;      /**< in all tables of GPUs */
-  const struct mg_backend_coarse *coarse; /**< backend/cycles.h */
-  const struct mg_backend_graph *graph;   /**< backend/cycles.h */
-  const struct mg_backend_mixed *mixed;   /**< backend/mixed.h; only in tables for double */
-  const struct mg_backend_arrays *arrays; /**< backend/arrays.h; in all tables for double */
-  const struct mg_backend_peer *peer;     /**< backend/peer.h; only in tables for double */
-  const struct mg_backend_p2p *p2p;       /**< backend/p2p.h */
+  const mg_backend_device_t *device;        /**< in all tables of GPUs */
+  const struct mg_backend_coarse *coarse;   /**< backend/cycles.h */
+  const struct mg_backend_graph *graph;     /**< backend/cycles.h */
+  const struct mg_backend_domains *domains; /**< backend/domains.h; only in tables for double */
+  const struct mg_backend_mixed *mixed;     /**< backend/mixed.h; only in tables for double */
+  const struct mg_backend_arrays *arrays;   /**< backend/arrays.h; in all tables for double */
+  const struct mg_backend_peer *peer;       /**< backend/peer.h; only in tables for double */
+  const struct mg_backend_p2p *p2p;         /**< backend/p2p.h */
 } mg_backend_t;
 
 /** The CPU: OpenMP over planes and rows, SIMD along i. The same for float cells. */

@@ -16,6 +16,9 @@
 #define mg_cpu_fill_wall_ghosts        mg_cpu_fill_wall_ghosts_float
 #define mg_cpu_grow                    mg_cpu_grow_float
 #define mg_cpu_interpolate             mg_cpu_interpolate_float
+#define mg_cpu_interpolate_children    mg_cpu_interpolate_children_float
+#define mg_cpu_interpolation_rows      mg_cpu_interpolation_rows_float
+#define mg_cpu_interpolation_scratch   mg_cpu_interpolation_scratch_float
 #define mg_cpu_interpolation_job       mg_cpu_interpolation_job_float
 #define mg_cpu_interpolation_strip     mg_cpu_interpolation_strip_float
 #define mg_cpu_join_strip              mg_cpu_join_strip_float
@@ -41,12 +44,9 @@
 #define mg_cpu_residual_restrict_strip mg_cpu_residual_restrict_strip_float
 #define mg_cpu_residual_row            mg_cpu_residual_row_float
 #define mg_cpu_residual_walls          mg_cpu_residual_walls_float
+#define mg_cpu_restrict_any_faces      mg_cpu_restrict_any_faces_float
+#define mg_cpu_restrict_children       mg_cpu_restrict_children_float
 #define mg_cpu_restrict_cells          mg_cpu_restrict_cells_float
-#define mg_cpu_set_wall                mg_cpu_set_wall_float
-#define mg_cpu_prepare_factors         mg_cpu_prepare_factors_float
-#define mg_cpu_release_factors         mg_cpu_release_factors_float
-#define mg_cpu_multiply_axes           mg_cpu_multiply_axes_float
-#define mg_cpu_sum_planes              mg_cpu_sum_planes_float
 #define mg_cpu_restrict_faces          mg_cpu_restrict_faces_float
 #define mg_cpu_set_diagonal            mg_cpu_set_diagonal_float
 #define mg_cpu_set_problem             mg_cpu_set_problem_float

@@ -42,11 +42,6 @@ const mg_backend_t mg_backend_cpu = {
     .release = cpu_release,
     .clear = cpu_clear,
     .set_problem = mg_cpu_set_problem,
-    .set_wall = mg_cpu_set_wall,
-    .prepare_factors = mg_cpu_prepare_factors,
-    .release_factors = mg_cpu_release_factors,
-    .multiply_axes = mg_cpu_multiply_axes,
-    .sum_planes = mg_cpu_sum_planes,
     .restrict_faces = mg_cpu_restrict_faces,
     .extend_faces = mg_cpu_extend_faces,
     .set_diagonal = mg_cpu_set_diagonal,
@@ -69,6 +64,7 @@ const mg_backend_t mg_backend_cpu = {
                           .residual_norm = mg_cpu_residual_norm,
                           .residual_restrict = mg_cpu_residual_restrict}, )
 #ifndef MG_FLOAT
-        MG_IF_MIXED(.mixed = &mg_cpu_mixed, ) MG_IF_ARRAYS(.arrays = &mg_cpu_arrays)
+        MG_IF_DOMAINS(.domains = &mg_cpu_domains, ) MG_IF_MIXED(.mixed = &mg_cpu_mixed, )
+            MG_IF_ARRAYS(.arrays = &mg_cpu_arrays)
 #endif
 };

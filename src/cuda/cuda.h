@@ -221,6 +221,12 @@ void mg_float_cuboids_close(void);
 /** Whether the open device supports fused sweeps (fused/sweeps.cu). */
 mg_status_t mg_cuda_has_fused(bool *has);
 
+/** Copy tables of the host into one device allocation, a row of mg_cuda_table_row doubles for each
+ *  (steps/problem.cu). Table t has n[t % 3] values, or one more if `closed`. */
+mg_status_t mg_cuda_copy_tables(const double *const *from, int n_tables, const int32_t n[3],
+                                unsigned closed, double **out);
+size_t mg_cuda_table_row(const int32_t n[3]);
+
 /* Groups of the table. */
 extern const mg_backend_coarse_t mg_cuda_coarse;
 extern const mg_backend_graph_t mg_cuda_graph;

@@ -38,7 +38,8 @@ extern "C" const mg_backend_t mg_backend_cuda = {
         .graph = &mg_cuda_graph,
 #endif
 #ifndef MG_FLOAT
-    MG_IF_MIXED(.mixed = &mg_cuda_mixed, ) MG_IF_ARRAYS(.arrays = &mg_cuda_arrays, ).peer =
-        &mg_cuda_peer,
+    MG_IF_DOMAINS(.domains = &mg_cuda_domains, ) MG_IF_MIXED(.mixed = &mg_cuda_mixed, )
+        MG_IF_ARRAYS(.arrays = &mg_cuda_arrays, )
+            .peer = &mg_cuda_peer,
 #endif
     MG_IF_EXCHANGE(.p2p = &mg_cuda_p2p)};

@@ -296,8 +296,8 @@ static mg_status_t create_low(mg_hierarchy_t *h);
 
 /* Fill a hierarchy that has transports, or needs them, and nothing else.
  * outer: the hierarchy of double cells beside these float levels, or NULL. */
-static mg_status_t fill(mg_hierarchy_t *h, const mg_params_t *params, const mg_plan_t *plan,
-                        const mg_hierarchy_t *outer) {
+mg_status_t mg_hierarchy_fill(mg_hierarchy_t *h, const mg_params_t *params, const mg_plan_t *plan,
+                              const mg_hierarchy_t *outer) {
   h->params = *params;
   h->params.bottom = mg_plan_bottom(params, &plan->level[plan->n_levels - 1].layout);
   h->plan = *plan;
@@ -323,7 +323,7 @@ static mg_status_t create_hierarchy(const mg_params_t *params, const mg_plan_t *
     h->shares_transports = transports != NULL;
   }
   status = mg_comm_agree(status);
-  if (status == MG_OK) status = fill(h, params, plan, outer);
+  if (status == MG_OK) status = mg_hierarchy_fill(h, params, plan, outer);
   if (status != MG_OK) {
     mg_hierarchy_free(h);
     return status;
@@ -350,13 +350,12 @@ mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan
   return mg_hierarchy_create_on(params, plan, NULL, out);
 }
 
-/* Free all that depends on the plan. */
-static void release(mg_hierarchy_t *h) {
+void mg_hierarchy_release(mg_hierarchy_t *h) {
   mg_hierarchy_free(h->low);
   MG_IF_COARSE(mg_cycles_free(h);)
   MG_IF_SOLIDS(mg_solids_free(h->solids);)
   mg_profile_release(h);
-  if (h->rhs_factors) h->level[0].backend->release_factors(h->rhs_factors);
+  MG_IF_DOMAINS(mg_metric_release(h);)
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
     if (level->halo != level->halo_box) mg_exchange_free(level->halo);
@@ -374,28 +373,11 @@ static void release(mg_hierarchy_t *h) {
 
 void mg_hierarchy_free(mg_hierarchy_t *h) {
   if (!h) return;
-  release(h);
-  mg_wall_faces_free(h->wall_faces);
+  mg_hierarchy_release(h);
+  MG_IF_DOMAINS(mg_wall_faces_free(h->wall_faces);)
   if (!h->shares_transports) mg_transports_free(h->transports);
   free(h->plane_betas);
   free(h);
-}
-
-mg_status_t mg_hierarchy_replan(mg_hierarchy_t *h, const mg_params_t *params,
-                                const mg_plan_t *plan) {
-  mg_transports_t *const transports = h->transports;
-  const bool shared = h->shares_transports;
-  mg_wall_faces_t *const wall_faces = h->wall_faces;
-  double *const plane_betas = h->plane_betas;
-  mg_wall_faces_forget_copies(wall_faces);
-  release(h);
-  memset(h, 0, sizeof *h);
-  h->transports = transports;
-  h->shares_transports = shared;
-  h->wall_faces = wall_faces;
-  h->plane_betas = plane_betas;
-  if (!mg_allocator()) MG_TRY(mg_memory_check(params));
-  return fill(h, params, plan, NULL);
 }
 
 int64_t mg_level_bytes(const mg_level_t *level) {

@@ -140,12 +140,12 @@ typedef struct mg_hierarchy {
 
   /** Captured graphs of whole cycles from a level down (mg_graph_capture). NULL: run operations. */
   struct mg_graph *graph[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
-  mg_wall_faces_t *wall_faces; /**< saved betas and values of faces on walls, or NULL */
-  mg_solids_t *solids;         /**< cells outside of the problem, or NULL */
-  mg_factors_t *rhs_factors;   /**< of f on level 0 (metric.h), or NULL */
-  double *plane_betas;         /**< params.face_beta and plane_beta (solver/method.h), or NULL */
-  mg_reference_t reference;    /**< of the current right-hand side */
-  bool norm_is_begun;          /**< a captured cycle has cleared the norm of its last sweep */
+  mg_wall_faces_t *wall_faces;    /**< saved betas and values of faces on walls, or NULL */
+  mg_solids_t *solids;            /**< cells outside of the problem, or NULL */
+  struct mg_factors *rhs_factors; /**< of f on level 0 (metric.h), or NULL */
+  double *plane_betas;            /**< params.face_beta and plane_beta (solver/method.h), or NULL */
+  mg_reference_t reference;       /**< of the current right-hand side */
+  bool norm_is_begun;             /**< a captured cycle has cleared the norm of its last sweep */
   bool is_fixed; /**< an application has pointers to the cells of level 0, so they stay there */
   bool captured; /**< an application captures the operations in its own graph: use none of these */
 } mg_hierarchy_t;
@@ -165,13 +165,12 @@ MG_MUST_CHECK mg_status_t mg_hierarchy_create(const mg_params_t *params, const m
 MG_MUST_CHECK mg_status_t mg_hierarchy_create_on(const mg_params_t *params, const mg_plan_t *plan,
                                                  mg_transports_t *transports, mg_hierarchy_t **out);
 
-/** Replace all levels by those of another plan of the same grid. Keeps the transports and the faces
- *  on walls; all vectors are zeroed.
- *
- *  Collective over the world. After a failure, only mg_hierarchy_free may follow.
- *  @return as mg_hierarchy_create and mg_memory_check */
-MG_MUST_CHECK mg_status_t mg_hierarchy_replan(mg_hierarchy_t *h, const mg_params_t *params,
-                                              const mg_plan_t *plan);
+/** Free all that depends on the plan, and create it for a plan of the same grid.
+ *  @param[in] outer  the hierarchy whose `low` it is; NULL: it is none
+ *  @return as mg_hierarchy_create */
+void mg_hierarchy_release(mg_hierarchy_t *h);
+MG_MUST_CHECK mg_status_t mg_hierarchy_fill(mg_hierarchy_t *h, const mg_params_t *params,
+                                            const mg_plan_t *plan, const mg_hierarchy_t *outer);
 
 /** Create the transports that a hierarchy of this plan needs. Collective over the world.
  *  @param[out] out  free with mg_transports_free
@@ -183,13 +182,13 @@ MG_MUST_CHECK mg_status_t mg_hierarchy_transports(const mg_params_t *params, con
 void mg_hierarchy_free(mg_hierarchy_t *hierarchy);
 
 /** Called by mg_hierarchy_free: release the smoother of a level (smooth.h), its inverse
- *  (solver/direct.c), faces on walls (wall_faces.h), solids (solver/solids.h), a profile that was
- * prepared but not used (profile.h), and graphs and the coarse cycle (solver/coarse_cycle.c). */
+ *  (solver/direct.c), faces on walls (wall_faces.h), factors (metric.h), solids (solver/solids.h),
+ * a profile that was prepared but not used (profile.h), and graphs and the coarse cycle
+ * (solver/coarse_cycle.c). */
 void mg_smoother_free(mg_level_t *level);
 void mg_direct_free(mg_direct_t *direct);
 void mg_wall_faces_free(mg_wall_faces_t *faces);
-/** Called by mg_hierarchy_replan: the faces stay, but the patches end. NULL: none. */
-void mg_wall_faces_forget_copies(mg_wall_faces_t *faces);
+void mg_metric_release(mg_hierarchy_t *h);
 void mg_profile_release(mg_hierarchy_t *h);
 void mg_solids_free(mg_solids_t *solids);
 void mg_cycles_free(mg_hierarchy_t *h);

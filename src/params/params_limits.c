@@ -1,6 +1,8 @@
 /* The allowed values of an option, in words. */
 #include "base/log.h"
 #include "params/params_value.h"
+#include "params/params_wings.h"
+#include "wings.h"
 #include <ctype.h>
 
 /* Write the words of an option after `before`. */
@@ -42,15 +44,10 @@ void mg_option_describe_limits(const mg_option_t *option, char *text, int text_s
     list_words(option, "1, 3 or 6 of the words ", text, text_size);
     return;
   case MG_KIND_CELLS:
-    snprintf(text, size, "three integers from %.0f to %.0f, such as 100x80x60", option->min,
-             option->max);
-    return;
   case MG_KIND_REALS:
-    snprintf(text, size, "three numbers from %g to %g, such as 1,0.5,2", option->min, option->max);
-    return;
   case MG_KIND_STRETCH:
-    snprintf(text, size, "axes as x:tanh:B, with B from %g to %g, separated by commas", option->min,
-             option->max);
+    snprintf(text, size, "not in this build");
+    MG_IF_DOMAINS(mg_domain_describe(option, text, text_size));
     return;
   case MG_KIND_FLAG:
   case MG_KIND_VERBOSITY:

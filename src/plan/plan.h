@@ -29,7 +29,7 @@ const char *mg_place_name(mg_place_t place);
 int64_t mg_plan_min_cells_per_rank(mg_place_t place);
 
 /** The hierarchy, finest level first. */
-typedef struct {
+typedef struct mg_plan {
   int n_levels;
   int radius;          /**< ghost layers that the operator reads: 1, or 2 for fv4 */
   int64_t boxes_asked; /**< boxes per rank times ranks; the grid may use fewer */
@@ -78,24 +78,14 @@ int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t r
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
 
-/** Mean betas of the planes of cells of a level, as params->face_beta and plane_beta of the finest
- *  one; NULL: all are the same. */
-typedef struct {
-  double *face[3], *plane[3];
-} mg_plan_betas_t;
+/** Add a level to a plan: its layout and place. */
+mg_level_plan_t *mg_plan_add_level(mg_plan_t *plan, const mg_params_t *params,
+                                   const mg_layout_t *layout);
 
-/** Copy those of the parameters.
- *  @param[out] betas  free with mg_plan_betas_free
- *  @return MG_OK, MG_ERR_MEMORY */
-MG_MUST_CHECK mg_status_t mg_plan_betas_create(const mg_params_t *params, mg_plan_betas_t *betas);
-void mg_plan_betas_free(mg_plan_betas_t *betas);
-
-/** A level of a grid of any size with more cells has a coarser one. Where betas vary much, levels
- *  of few cells have little in common with the finer ones. */
-static inline int64_t mg_plan_fewest_cells(const mg_params_t *params) {
-  if (params->bottom == MG_BOTTOM_DIRECT) return MG_DIRECT_MAX_CELLS;
-  return params->krylov == MG_KRYLOV_KCYCLE ? 64 : 8;
-}
+/** Ranks of a coarse level: a few cells on many ranks are bound by latency, so a level keeps only
+ * as many ranks as have enough work, and at most `cap`. */
+int64_t mg_plan_coarse_ranks(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
+                             const mg_params_t *params);
 
 /** Solver of the coarsest level: for --method=auto BiCGStab, if an inverse would be too large. */
 static inline mg_bottom_t mg_plan_bottom(const mg_params_t *params, const mg_layout_t *coarsest) {
@@ -103,27 +93,6 @@ static inline mg_bottom_t mg_plan_bottom(const mg_params_t *params, const mg_lay
   return direct && mg_layout_n_cells(coarsest) > MG_DIRECT_MAX_CELLS ? MG_BOTTOM_BICGSTAB
                                                                      : params->bottom;
 }
-
-/** Choose which cells of the coarsest level so far become pairs on the next one, if its layout is
- *  general: mg_layout_t.single. So neighbors on coarse levels have couplings of similar strength.
- *  @param[in,out] betas  of that level; becomes that of the next one
- *  @return false if there is no next level
- *  @ref docs/algorithm.md, "Grids of any size" */
-bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params, mg_plan_betas_t *betas);
-
-/** Width of a cell in direction d of level l. A last cell may be narrower than a whole one, and on
- *  a stretched axis all widths differ.
- *  @param[in] level  the finest level of the hierarchy, followed by all down to l */
-double mg_plan_width(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
-                     int32_t cell);
-
-/** Whether formulas of equal widths are far off at walls of the coarsest level so far: an axis of
- *  equal cells of the finest level has a last cell less than 2/3 as wide as others. */
-bool mg_plan_has_linear_walls(const mg_plan_t *plan, const mg_params_t *params);
-
-/** Position of a face in direction d of level l. */
-double mg_plan_position(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
-                        int32_t face);
 
 /** Set the properties of the levels that follow from their layouts and places: vectors, ghost
  *  layers, fused and resident sweeps, and with --precision=mixed the outer levels. mg_plan_build
