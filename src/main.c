@@ -1,6 +1,7 @@
 /* hpgmg-fv: parse, plan, build, solve, verify, report. */
 #include "base/log.h"
 #include "base/machine.h"
+#include "base/machine_checks.h"
 #include "device/device_select.h"
 #include "device/memory_check.h"
 #include "device/thread_check.h"
@@ -90,16 +91,16 @@ static mg_status_t solve(run_t *r, double start) {
 
 static mg_status_t run(run_t *r) {
   mg_machine_catch_broken_pipes();
-  MG_TRY(mg_thread_check());
+  MG_IF_PREFLIGHT(MG_TRY(mg_thread_check()));
   MG_TRY(plan(r));
   /* Errors that would otherwise end the run after its solves. */
   MG_IF_FILES(MG_TRY(mg_report_check_outputs(&r->params)));
   MG_IF_FILES(MG_TRY(mg_dump_check(&r->params, &r->plan)));
-  MG_TRY(mg_memory_check(&r->params));
+  MG_IF_PREFLIGHT(MG_TRY(mg_memory_check(&r->params)));
   MG_IF_ENERGY(MG_TRY(mg_energy_open(&r->params, &r->result.energy)));
   MG_IF_CHOICES(MG_TRY(mg_placement_choose(&r->params, &r->plan, &r->placement)));
   if (r->params.cpu_below == MG_CPU_BELOW_AUTO) r->params.cpu_below = 0; /* nothing measured it */
-  MG_TRY(mg_thread_warn_if_crowded());
+  MG_IF_PREFLIGHT(MG_TRY(mg_thread_warn_if_crowded()));
   const double start = mg_now();
   mg_status_t status = mg_hierarchy_create(&r->params, &r->plan, &r->h);
   mg_machine_catch_signals();
@@ -114,10 +115,10 @@ static mg_status_t run(run_t *r) {
 static mg_status_t run_action(run_t *r, mg_action_t action) {
   MG_IF_HEALTH(
       if (action == MG_ACTION_RUN && r->params.health[0]) return mg_report_health(&r->params));
-  if (action == MG_ACTION_RUN && r->params.dry_run) {
+  MG_IF_PREFLIGHT(if (action == MG_ACTION_RUN && r->params.dry_run) {
     MG_TRY(plan(r));
     return mg_report_dry_run(&r->params, &r->plan, &r->input, r->report.command_line);
-  }
+  })
   if (action == MG_ACTION_RUN && !r->params.print_config) return run(r);
   mg_report_print_info(action, &r->params);
   return MG_OK;
@@ -136,7 +137,7 @@ int main(int argc, char **argv) {
                                .input = &r.input}};
   mg_action_t action;
   mg_machine_open_streams();
-  mg_machine_limit_threads();
+  MG_IF_PREFLIGHT(mg_machine_limit_threads());
   r.report.command_line = mg_report_command_line(argc, argv);
   mg_status_t status = mg_comm_init(&argc, &argv);
   if (status != MG_OK) return mg_status_exit_code(status);

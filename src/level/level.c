@@ -3,7 +3,6 @@
 #endif
 #include "base/alloc.h"
 #include "base/log.h"
-#include "device/memory_check.h"
 #include "formulas/walls.h"
 #include "level/level.h"
 #include "wings.h"

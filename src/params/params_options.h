@@ -221,7 +221,7 @@ OPTION(INPUT,
   .help = "Read options from a deck with lines `key = value`; the keys are the long option "
           "names. The command line overrides the deck.")
 OPTION(DRY_RUN,
-  .name = "dry-run", .group = MG_GROUP_RUN, OPTION_ONLY, FLAG(dry_run),
+  .name = "dry-run", NEEDS(PREFLIGHT, NULL), .group = MG_GROUP_RUN, OPTION_ONLY, FLAG(dry_run),
   .help = "Print levels, boxes and bytes per rank without allocating the grid, and exit.")
 OPTION(RANKS,
   .name = "ranks", .group = MG_GROUP_RUN, OPTION_ONLY, .metavar = "N", LARGE(ranks, 1, 1e9),

@@ -110,8 +110,7 @@ static void choose_boxes(const mg_params_t *params, int64_t ranks, int32_t boxes
     boxes[d] = params->boxes[d] > 0 ? params->boxes[d] : m;
 }
 
-/* The finest grid, of `boxes` or --cells, on at most one rank per box and at most finest_ranks. */
-static mg_layout_t finest_of(const mg_params_t *params, const int32_t boxes[3], int64_t ranks) {
+mg_layout_t mg_plan_finest(const mg_params_t *params, const int32_t boxes[3], int64_t ranks) {
   const int64_t most = params->finest_ranks > 0 ? min64(ranks, params->finest_ranks) : ranks;
   MG_IF_DOMAINS(
       if (mg_params_has_cells(params)) return mg_cuboids_layout(params->cells, most, ranks));
@@ -126,24 +125,32 @@ static mg_layout_t finest_of(const mg_params_t *params, const int32_t boxes[3], 
   return layout;
 }
 
-/* True if a run on `ranks` ranks has m boxes per side, and boxes on every rank. */
-static bool uses_all_ranks(const mg_params_t *params, int32_t m, int64_t ranks) {
-  if (mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks) != m) return false;
-  return finest_of(params, (int32_t[3]){m, m, m}, ranks).n_ranks == ranks;
+static int64_t round_up(int64_t n, int64_t to) {
+  return (n + to - 1) / to * to;
 }
 
-void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int64_t *below,
-                          int64_t *above) {
-  const mg_layout_t *fine = &plan->level[0].layout;
-  const int64_t max_boxes = MG_MAX_DIM >> params->log2_box_dim;
-  *below = fine->n_ranks;
-  *above = 0;
-  if (mg_params_solves_once(params) || params->boxes[0] > 0) return; /* the grid is fixed */
-  for (int64_t m = fine->boxes[0] + 1; m <= max_boxes && *above == 0; m++) {
-    const int64_t ranks = (m * m * m + params->boxes_per_rank - 1) / params->boxes_per_rank;
-    if (mg_odd_part(m) <= MG_MAX_ODD_PART && uses_all_ranks(params, (int32_t)m, ranks))
-      *above = ranks;
+mg_patch_strides_t mg_patch_strides_of(const int32_t n[3], const int32_t lo[3],
+                                       const int32_t level_n[3], int layers, int wall_layers) {
+  const int64_t page = 512, skew = 9 * MG_ROW_VALUES, small = 4096;
+  int low[3], length[3];
+  for (int d = 0; d < 3; d++) {
+    low[d] = lo[d] == 0 ? wall_layers : layers;
+    length[d] = low[d] + n[d] + (lo[d] + n[d] == level_n[d] ? wall_layers : layers);
   }
+  mg_patch_strides_t s;
+  /* The left ghosts of a row are stored at the end of the previous row. */
+  s.jstride = round_up(length[0], MG_ROW_VALUES);
+  s.kstride = s.jstride * length[1];
+  s.origin = MG_ROW_VALUES + low[1] * s.jstride + low[2] * s.kstride;
+  s.size = MG_ROW_VALUES + s.kstride * length[2];
+  /* The vectors of a patch are contiguous. The same cell of two vectors must not agree in the
+   * low 12 address bits, or a store stalls the loads of the other vectors. */
+  if (s.size > small) s.size = round_up(s.size - skew, page) + skew;
+  return s;
+}
+
+mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers) {
+  return mg_patch_strides_of(n, (const int32_t[3]){0}, n, layers, layers);
 }
 
 static mg_status_t check_boxes(const mg_params_t *params, const int32_t boxes[3], int64_t ranks,
@@ -217,7 +224,7 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
   choose_boxes(params, ranks, boxes);
   MG_IF_DOMAINS(if (has_cells) MG_TRY(mg_plan_check_cells(params, ranks, message, message_size)));
   if (!has_cells) MG_TRY(check_boxes(params, boxes, ranks, message, message_size));
-  const mg_layout_t finest = finest_of(params, boxes, ranks);
+  const mg_layout_t finest = mg_plan_finest(params, boxes, ranks);
   MG_TRY(check_operator(params, &finest, message, message_size));
   plan->radius = t->radius;
   plan->boxes_asked = has_cells || params->boxes[0] > 0

@@ -52,17 +52,6 @@ typedef struct {
   int64_t size;             /**< one vector, including padding */
 } mg_patch_strides_t;
 
-/** Bytes that a rank needs for one level. */
-typedef struct {
-  int64_t boxes;
-  int n_patches;
-  int64_t vectors; /**< vectors of the patches */
-  int64_t images;  /**< copy of the next coarser level's cells, if these are stored elsewhere */
-  int64_t buffers; /**< message buffers: an upper bound */
-  int64_t
-      coarse_buffers; /**< part of the buffers on the owners of the next coarser level's cells */
-} mg_level_bytes_t;
-
 /** Boxes per side of a cube as the finest grid: the largest b with b^3 <= boxes_per_rank * ranks
  * such that the odd part of b * 2^log2_box_dim cells per side is at most MG_MAX_ODD_PART. */
 int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t ranks);
@@ -77,6 +66,10 @@ int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t r
  *  @ref problem statement in docs/algorithm.md, "Levels" */
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
+
+/** The finest grid, of `boxes` or --cells, on at most one rank per box and at most
+ *  params->finest_ranks. */
+mg_layout_t mg_plan_finest(const mg_params_t *params, const int32_t boxes[3], int64_t ranks);
 
 /** Add a level to a plan: its layout and place. */
 mg_level_plan_t *mg_plan_add_level(mg_plan_t *plan, const mg_params_t *params,
@@ -104,25 +97,11 @@ static inline int64_t mg_plan_idle_ranks(const mg_plan_t *plan) {
   return plan->level[0].layout.world_ranks - plan->level[0].layout.n_ranks;
 }
 
-/** The nearest numbers of ranks that leave no rank idle, with the same LOG2_BOX_DIM and
- *  BOXES_PER_RANK.
- *  @param[in]  plan   plan of `params`
- *  @param[out] below  with the same grid: the current number of ranks if none is idle
- *  @param[out] above  more than the current number, mostly with a larger grid; 0: none found, or
- *         the grid is fixed by a file or by params->boxes */
-void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int64_t *below,
-                          int64_t *above);
-
 /** Memory layout of a patch of n[0] x n[1] x n[2] cells with `layers` ghost layers. */
 mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers);
 /** The same for a patch whose first cell is `lo`, of a level of level_n cells, with `wall_layers`
  *  ghost layers outside the domain. */
 mg_patch_strides_t mg_patch_strides_of(const int32_t n[3], const int32_t lo[3],
                                        const int32_t level_n[3], int layers, int wall_layers);
-
-/** Bytes that a rank allocates for level l; exact for vectors and images.
- *  @return MG_OK, MG_ERR_MEMORY (for the small temporary lists) */
-MG_MUST_CHECK mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank,
-                                        mg_level_bytes_t *bytes);
 
 #endif

@@ -271,7 +271,7 @@ static mg_status_t replan(mg_hierarchy_t *h, const mg_params_t *params, const mg
   h->shares_transports = shared;
   h->wall_faces = wall_faces;
   h->plane_betas = plane_betas;
-  if (!mg_allocator()) MG_TRY(mg_memory_check(params));
+  MG_IF_PREFLIGHT(if (!mg_allocator()) MG_TRY(mg_memory_check(params)));
   return mg_hierarchy_fill(h, params, plan, NULL);
 }
 

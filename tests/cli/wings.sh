@@ -38,6 +38,7 @@ done
 case ", $absent," in
 *', domains,'*) expect 2 "--cells needs the wing 'domains'" 1 --cells=8x8x8 ;;
 esac
+needs preflight --dry-run
 needs energy --energy
 needs mixed --precision=mixed
 needs fused --steps-per-pass=2

@@ -4,6 +4,7 @@
 #include "io/report/report.h"
 #include "io/report/report_health.h"
 #include "params/params_table.h"
+#include "plan/plan_stats.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #endif
 #include "io/report/fields.h"
 #include "io/report/report_wings.h"
+#include "plan/plan_stats.h"
 #include "wings.h"
 
 #define RANKS   .low = 1, .high = 1e9
@@ -58,8 +59,8 @@ static void put_problem(mg_sink_t *s, const mg_report_t *r) {
 /* The nearest rank counts at which every rank has cells; 0: none. */
 static int64_t useful_ranks(const mg_report_t *r, int i) {
   int64_t ranks[2] = {r->plan->level[0].layout.world_ranks, 0};
-  if (mg_plan_idle_ranks(r->plan) > 0)
-    mg_plan_useful_ranks(r->params, r->plan, &ranks[0], &ranks[1]);
+  MG_IF_PREFLIGHT(if (mg_plan_idle_ranks(r->plan) > 0)
+                      mg_plan_useful_ranks(r->params, r->plan, &ranks[0], &ranks[1]));
   return ranks[i];
 }
 
@@ -312,7 +313,8 @@ void mg_report_fields(mg_sink_t *s, const void *report) {
     if (is_run) {
       INTEGER("bytes_per_rank_max", r->bytes_per_rank_max, "of the fullest rank", .low = 1, .csv = 21);
     } else {
-      const double bytes = mg_plan_stats_bytes(r->stats);
+      double bytes = 0.0;
+      MG_IF_PREFLIGHT(bytes = mg_plan_stats_bytes(r->stats));
       put_tally(s, &r->stats->bytes);
       if (s->lists || bytes >= 0x1p63)
         REAL("bytes", bytes, "of all ranks");

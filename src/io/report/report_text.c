@@ -38,6 +38,15 @@ static void print_version(FILE *out) {
           MG_BUILD_WINGS);
 }
 
+mg_grid_text_t mg_report_box(const mg_layout_t *layout) {
+  int32_t box[3];
+  for (int d = 0; d < 3; d++) {
+    box[d] = layout->box[d];
+    if (box[d] > layout->n[d]) box[d] = layout->n[d];
+  }
+  return mg_grid(box);
+}
+
 static void print_levels(FILE *out, const mg_report_t *r) {
   fprintf(out, "\n  level       grid   boxes     box     ranks  place   lambda_max    memory\n");
   for (int l = 0; l < r->plan->n_levels; l++) {
@@ -131,7 +140,7 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
     fprintf(out, "  precision mixed: u, f and residuals in double, cycles in float\n");
   fprintf(out, "  machine   %d rank%s of %d thread%s, rank 0 on %s: %s\n", r->ranks,
           r->ranks == 1 ? "" : "s", r->threads, r->threads == 1 ? "" : "s", r->host, r->cpu);
-  mg_report_idle_ranks(out, p, r->plan);
+  MG_IF_PREFLIGHT(mg_report_idle_ranks(out, p, r->plan));
   fprintf(out, "  device    %s\n", r->device);
   if (mg_place_is_cuda(r->plan->level[0].place) && r->ranks > 1)
     fprintf(out, "  messages  %s; %s\n", r->transport, r->transport_text);

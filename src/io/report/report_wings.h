@@ -1,4 +1,4 @@
-/* Parts of reports that wings add: files, choices, energy. */
+/* Parts of reports that wings add: preflight, files, choices, energy. */
 #ifndef MG_REPORT_WINGS_H
 #define MG_REPORT_WINGS_H
 
@@ -7,6 +7,15 @@
 
 /** Version of the JSON reports: 1 more if a key is removed or changes its meaning. */
 enum { MG_REPORT_SCHEMA = 1 };
+
+/** Report the levels and the bytes per rank of a plan instead of running it. Collective over the
+ *  world.
+ *  @return MG_OK, MG_ERR_MEMORY, or as mg_report_check_outputs and mg_report_write_files */
+MG_MUST_CHECK mg_status_t mg_report_dry_run(const mg_params_t *params, const mg_plan_t *plan,
+                                            const mg_input_t *input, const char *command_line);
+
+/** Print a line about ranks without cells and rank counts that avoid them, if there are any. */
+void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan);
 
 /** Print the choices that the run made by measurement. */
 void mg_report_print_choices(FILE *out, const mg_placement_t *placement);
