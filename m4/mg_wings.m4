@@ -1,7 +1,7 @@
 # MG_WINGS: --disable-wings=LIST leaves parts out of the link (docs/architecture.md, "Wings"). Sets mg_wings and
 # mg_absent_wings to the wings of this build and to those left out; defines a conditional of Automake, WING_NAME, for
 # each, and substitutes the lines of wings.h.
-m4_define([mg_all_wings], [fused resident coarse mixed domains exchange choices solids preflight files health energy library laboratory])
+m4_define([mg_all_wings], [fused resident coarse mixed domains exchange choices solids preflight profile files health energy library laboratory])
 
 # Autoconf accepts no value of --disable-FEATURE, so write it as one of --enable-FEATURE.
 m4_divert_text([DEFAULTS], [for mg_option

@@ -243,20 +243,6 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   return mg_exchange_create(&spec, coarse_end, image_end, h->transports, &level->scatter);
 }
 
-/* Name the operations of all levels for profilers. */
-static void name_ranges(mg_hierarchy_t *h) {
-  const mg_backend_profile_t *ranges = NULL;
-  for (int l = 0; l < h->n_levels && !ranges; l++) {
-    const mg_backend_profile_t *profile = h->level[l].backend->profile;
-    if (profile && profile->range_begin) ranges = profile;
-  }
-  for (int l = 0; l < h->n_levels; l++) {
-    h->level[l].ranges = ranges;
-    for (int t = 0; t < MG_N_TIMES; t++)
-      mg_range_name((mg_time_t)t, l, h->level[l].range_name[t]);
-  }
-}
-
 static mg_status_t create_levels(mg_hierarchy_t *h, const mg_hierarchy_t *outer) {
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
@@ -265,7 +251,7 @@ static mg_status_t create_levels(mg_hierarchy_t *h, const mg_hierarchy_t *outer)
     level->backend = backend_of(level->plan);
     level->has_image = l + 1 < h->n_levels && !level->plan->nests_coarse;
   }
-  name_ranges(h);
+  MG_IF_PROFILE(mg_profile_name_ranges(h);)
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(create_stores(h, &h->level[l], outer && l < outer->n_levels ? &outer->level[l] : NULL));
   return MG_OK;
@@ -353,7 +339,7 @@ void mg_hierarchy_release(mg_hierarchy_t *h) {
   mg_hierarchy_free(h->low);
   MG_IF_COARSE(mg_cycles_free(h);)
   MG_IF_SOLIDS(mg_solids_free(h->solids);)
-  mg_profile_release(h);
+  MG_IF_PROFILE(mg_profile_release(h);)
   MG_IF_DOMAINS(mg_metric_release(h);)
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
@@ -390,10 +376,4 @@ int64_t mg_level_bytes(const mg_level_t *level) {
 int64_t mg_hierarchy_bytes(const mg_hierarchy_t *h, int l) {
   const int64_t bytes = l < h->n_levels ? mg_level_bytes(&h->level[l]) : 0;
   return h->low ? bytes + mg_level_bytes(&h->low->level[l]) : bytes;
-}
-
-mg_timers_t mg_hierarchy_timers(const mg_hierarchy_t *h, int l) {
-  if (!h->low) return h->level[l].timers;
-  if (l >= h->n_levels) return h->low->level[l].timers;
-  return mg_timers_sum(&h->level[l].timers, &h->low->level[l].timers);
 }

@@ -4,7 +4,7 @@
 
 #include "backend/backend.h"
 #include "base/alloc.h"
-#include "base/timers.h"
+#include "base/operation_timers.h"
 #include "comm/comm.h"
 #include "plan/plan.h"
 #include "transport/exchange.h"
@@ -190,6 +190,8 @@ void mg_direct_free(mg_direct_t *direct);
 void mg_wall_faces_free(mg_wall_faces_t *faces);
 void mg_metric_release(mg_hierarchy_t *h);
 void mg_profile_release(mg_hierarchy_t *h);
+/** Called at the creation of levels: name their operations for profilers. */
+void mg_profile_name_ranges(mg_hierarchy_t *h);
 void mg_solids_free(mg_solids_t *solids);
 void mg_cycles_free(mg_hierarchy_t *h);
 
@@ -202,9 +204,8 @@ static inline const mg_hierarchy_t *mg_hierarchy_of_cycles(const mg_hierarchy_t 
   return h->low ? h->low : h;
 }
 
-/** Bytes and accounts of the double and the float cells of grid l together, on this rank. */
+/** Bytes of the double and the float cells of grid l together, on this rank. */
 int64_t mg_hierarchy_bytes(const mg_hierarchy_t *h, int l);
-mg_timers_t mg_hierarchy_timers(const mg_hierarchy_t *h, int l);
 
 /** Add the backends of --device=guard, which are part of the tests (tests/guard/). To be called
  *  before options are read. */

@@ -243,7 +243,7 @@ OPTION(HEALTH_TIMEOUT,
   REAL(health_timeout, 0, 1e6), .open = true, .value = "60", ON_HEALTH,
   .help = "A rank that has not answered this long after rank 0 was done is missing.")
 OPTION(LEVELS_BREAKDOWN,
-  .name = "levels-breakdown", IN(OUTPUT), FLAG(levels_breakdown),
+  .name = "levels-breakdown", NEEDS(PROFILE, NULL), IN(OUTPUT), FLAG(levels_breakdown),
   .help = "Print seconds per operation and level, and messages, bytes and reductions per "
           "level (min, mean and max over ranks); then each level's percentage of a solve, "
           "with totals. GPU levels are timed in three additional solves.")

@@ -39,6 +39,7 @@ case ", $absent," in
 *', domains,'*) expect 2 "--cells needs the wing 'domains'" 1 --cells=8x8x8 ;;
 esac
 needs preflight --dry-run
+needs profile --levels-breakdown
 needs energy --energy
 needs mixed --precision=mixed
 needs fused --steps-per-pass=2

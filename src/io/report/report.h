@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "io/input.h"
-#include "level/smooth.h"
+#include "level/smoothing.h"
 #include "run/benchmark.h"
 #include "run/placement.h"
 #include <math.h>
@@ -136,11 +136,6 @@ MG_MUST_CHECK mg_status_t mg_report_check_stdout(void);
 static inline const char *mg_report_memory(const mg_params_t *params, const mg_plan_t *plan) {
   if (!mg_place_is_cuda(plan->level[0].place)) return "host";
   return params->memory == MG_MEMORY_UNIFIED ? "unified" : "device";
-}
-
-/** Whether there are per-level timings to report. */
-static inline bool mg_report_has_breakdown(const mg_report_t *report) {
-  return report->params->levels_breakdown && report->result->n_profiled > 0;
 }
 
 /** Number of cells of a grid size. */

@@ -163,102 +163,6 @@ static void print_histories(FILE *out, const mg_result_t *result) {
   }
 }
 
-static void print_breakdown(FILE *out, const mg_report_t *r) {
-  fprintf(out, "\n  seconds of one solve at h (min, mean, max over ranks)%s\n",
-          r->result->extra ? ", from extra solves with event timers" : "");
-  fprintf(out, "  level       grid  operation               min         mean          max\n");
-  for (int l = 0; l < r->plan->n_levels; l++)
-    for (int t = 0; t < MG_N_TIMES; t++) {
-      const mg_spread_t *s = &r->seconds[l][t];
-      if (s->max == 0.0) continue;
-      fprintf(out, "  %5d  %9s  %-17s %12.3e %12.3e %12.3e\n", l,
-              mg_grid(r->plan->level[l].layout.n).text, mg_time_name((mg_time_t)t), s->min, s->mean,
-              s->max);
-    }
-}
-
-static void print_smoothing(FILE *out, const mg_report_t *r) {
-  fprintf(out,
-          "\n  paths on rank 0\n  level       grid  interpolate  restrict    norm        path\n");
-  for (int l = 0; l < r->plan->n_levels; l++) {
-    const mg_smoothing_t *s = &r->smoothing[l];
-    const bool smooths = !r->plan->level[l].cycle && !r->plan->level[l].bottom;
-    if (s->steps == 0) continue;
-    fprintf(out, "  %5d  %9s  %-11s  %-10s  %-10s  %s", l, mg_grid(r->plan->level[l].layout.n).text,
-            smooths ? s->interpolation : "", smooths ? s->restriction : "",
-            smooths && s->norm ? s->norm : "", s->path->name);
-    if (smooths)
-      fprintf(out, ", %d step%s in %d sweep%s", s->steps, s->steps == 1 ? "" : "s", s->sweeps,
-              s->sweeps == 1 ? "" : "s");
-    if (smooths && s->strip_rows > 0)
-      fprintf(out, ", strips of %d row%s", s->strip_rows, s->strip_rows == 1 ? "" : "s");
-    if (s->path->why && (l == 0 || s->path != r->smoothing[l - 1].path))
-      fprintf(out, "\n  %s: %s", s->path->name, s->path->why);
-    fprintf(out, "\n");
-  }
-}
-
-static void print_messages(FILE *out, const mg_report_t *r) {
-  fprintf(out, "\n  messages of one solve at h, sent per rank (min, mean, max over the ranks of a "
-               "level)\n");
-  fprintf(out, "  level       grid  messages: min     mean      max   bytes: min         mean      "
-               "    max  reductions\n");
-  for (int l = 0; l < r->plan->n_levels; l++) {
-    const mg_spread_t *m = &r->counts[l][MG_COUNT_MESSAGES], *b = &r->counts[l][MG_COUNT_BYTES];
-    const double reductions = r->counts[l][MG_COUNT_REDUCTIONS].max;
-    if (m->max == 0.0 && reductions == 0.0) continue;
-    fprintf(out, "  %5d  %9s  %13.0f %8.1f %8.0f  %11.0f %12.0f %12.0f %11.0f\n", l,
-            mg_grid(r->plan->level[l].layout.n).text, m->min, m->mean, m->max, b->min, b->mean,
-            b->max, reductions);
-  }
-}
-
-/* Print a row of the table of shares: percent of a solve per operation that took any time (blank
- * if `times` is NULL), percent of all operations together, and seconds. */
-static void print_share(FILE *out, const mg_spread_t *times,
-                        const mg_spread_t of_operation[MG_N_TIMES], double sum, double solve) {
-  for (int t = 0; t < MG_N_TIMES; t++) {
-    const int length = (int)strlen(mg_time_name((mg_time_t)t)), width = length > 8 ? length : 8;
-    if (!(of_operation[t].mean > 0.0)) continue;
-    if (times)
-      fprintf(out, "  %*.1f", width, 100.0 * times[t].mean / solve);
-    else
-      fprintf(out, "  %*s", width, "");
-  }
-  fprintf(out, "  %8.1f  %12.6f\n", 100.0 * sum / solve, sum);
-}
-
-static double sum_of(const mg_spread_t times[MG_N_TIMES]) {
-  double sum = 0.0;
-  for (int t = 0; t < MG_N_TIMES; t++)
-    sum += times[t].mean;
-  return sum;
-}
-
-/* Print where a solve's time goes: one line per level, then sums. Time spent waiting for levels
- * on which a rank has no cells belongs to no operation. */
-static void print_shares(FILE *out, const mg_report_t *r) {
-  const double solve = r->result->seconds_profiled;
-  mg_spread_t all[MG_N_TIMES] = {{0.0, 0.0, 0.0}};
-  for (int l = 0; l < r->plan->n_levels; l++)
-    for (int t = 0; t < MG_N_TIMES; t++)
-      all[t].mean += r->seconds[l][t].mean;
-  fprintf(out, "\n  percent of one solve at h, mean over ranks\n  level       grid");
-  for (int t = 0; t < MG_N_TIMES; t++)
-    if (all[t].mean > 0.0) fprintf(out, "  %8s", mg_time_name((mg_time_t)t));
-  fprintf(out, "       all       seconds\n");
-  for (int l = 0; l < r->plan->n_levels; l++) {
-    fprintf(out, "  %5d  %9s", l, mg_grid(r->plan->level[l].layout.n).text);
-    print_share(out, r->seconds[l], all, sum_of(r->seconds[l]), solve);
-  }
-  fprintf(out, "  %16s", "all levels");
-  print_share(out, all, all, sum_of(all), solve);
-  fprintf(out, "  %16s", "elsewhere");
-  print_share(out, NULL, all, solve - sum_of(all), solve);
-  fprintf(out, "  %16s", "one solve");
-  print_share(out, NULL, all, solve, solve);
-}
-
 static void print_performance(FILE *out, const mg_report_t *r) {
   const mg_result_t *result = r->result;
   static const char *const names[MG_N_SIZES] = {"h", "2h", "4h"};
@@ -294,10 +198,7 @@ static void print_performance(FILE *out, const mg_report_t *r) {
 void mg_report_print_results(FILE *out, const mg_report_t *r) {
   const mg_result_t *result = r->result;
   print_histories(out, result);
-  if (mg_report_has_breakdown(r) || r->params->verbosity >= MG_LOG_VERBOSE) print_smoothing(out, r);
-  if (mg_report_has_breakdown(r)) print_breakdown(out, r);
-  if (mg_report_has_breakdown(r) && r->ranks > 1) print_messages(out, r);
-  if (mg_report_has_breakdown(r)) print_shares(out, r);
+  MG_IF_PROFILE(mg_report_print_profile(out, r));
   print_performance(out, r);
   MG_IF_ENERGY(mg_report_print_energy(out, result));
   fprintf(out, "\n");

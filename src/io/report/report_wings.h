@@ -1,4 +1,4 @@
-/* Parts of reports that wings add: preflight, files, choices, energy. */
+/* Parts of reports that wings add: preflight, profile, files, choices, energy. */
 #ifndef MG_REPORT_WINGS_H
 #define MG_REPORT_WINGS_H
 
@@ -16,6 +16,16 @@ MG_MUST_CHECK mg_status_t mg_report_dry_run(const mg_params_t *params, const mg_
 
 /** Print a line about ranks without cells and rank counts that avoid them, if there are any. */
 void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan);
+
+/** Whether there are per-level timings to report. */
+static inline bool mg_report_has_breakdown(const mg_report_t *report) {
+  return report->params->levels_breakdown && report->result->n_profiled > 0;
+}
+
+/** Gather times, messages and reductions of all levels. Collective over the world. */
+MG_MUST_CHECK mg_status_t mg_report_gather_profile(mg_report_t *report, const mg_hierarchy_t *h);
+/** Print the tables of levels, with --levels-breakdown or --verbose. */
+void mg_report_print_profile(FILE *out, const mg_report_t *report);
 
 /** Print the choices that the run made by measurement. */
 void mg_report_print_choices(FILE *out, const mg_placement_t *placement);
