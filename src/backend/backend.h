@@ -136,8 +136,8 @@ typedef struct {
                                    const mg_view_t *coarse, mg_vector_t dst);
   /** `smooth` of n > 1 steps that also uses the residual of its result: coarse dst = mean of its 8
    *  children, or if `coarse` is NULL its maximum norm, which norm_end returns. norm_begin clears
-   *  the maximum; no other reduction may come between. All ghosts that the sweep reads are needed
-   *  one layer deeper. Needs norm_begin and norm_end. */
+   *  the maximum, which has memory of its own: any other operations may come between. All ghosts
+   *  that the sweep reads are needed one layer deeper. Needs norm_begin and norm_end. */
   mg_status_t (*smooth_residual)(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                  const mg_view_t *coarse, mg_vector_t dst);
   mg_status_t (*norm_begin)(void);

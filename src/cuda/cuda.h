@@ -35,6 +35,7 @@ struct mg_cuda_state_t {
   bool exchange_beside;               /**< the last launch is an exchange beside which the next may
                                          run */
   unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
+  unsigned long long *smooth_norm;    /**< device: norm after a smooth, of norm_begin to norm_end */
   unsigned long long *reduction_host; /**< pinned: host copy of `reduction` */
   cudaEvent_t event;
   int device;                       /**< its number */
@@ -226,6 +227,10 @@ mg_status_t mg_cuda_has_fused(bool *has);
 mg_status_t mg_cuda_copy_tables(const double *const *from, int n_tables, const int32_t n[3],
                                 unsigned closed, double **out);
 size_t mg_cuda_table_row(const int32_t n[3]);
+
+/* Entries norm_begin and norm_end (steps/reduce.cu). */
+mg_status_t mg_cuda_norm_begin(void);
+mg_status_t mg_cuda_norm_end(double *norm);
 
 /* Groups of the table. */
 extern const mg_backend_coarse_t mg_cuda_coarse;

@@ -26,8 +26,8 @@ extern "C" const mg_backend_t mg_backend_cuda = {
               .residual_norm = mg_cuda_residual_norm,
               .residual_restrict = mg_cuda_residual_restrict,
               MG_IF_FUSED(.smooth_residual = mg_cuda_smooth_residual, ).norm_begin =
-                  mg_cuda_max_begin,
-              .norm_end = mg_cuda_max_end,
+                  mg_cuda_norm_begin,
+              .norm_end = mg_cuda_norm_end,
               MG_IF_FUSED(.can_interpolate_smooth = mg_cuda_can_interpolate_smooth,
                           .interpolate_smooth = mg_cuda_interpolate_smooth, )
                   MG_IF_COARSE(.bottom = mg_cuda_bottom)},

@@ -145,7 +145,6 @@ typedef struct mg_hierarchy {
   struct mg_factors *rhs_factors; /**< of f on level 0 (metric.h), or NULL */
   double *plane_betas;            /**< params.face_beta and plane_beta (solver/method.h), or NULL */
   mg_reference_t reference;       /**< of the current right-hand side */
-  bool norm_is_begun;             /**< a captured cycle has cleared the norm of its last sweep */
   bool is_fixed; /**< an application has pointers to the cells of level 0, so they stay there */
   bool captured; /**< an application captures the operations in its own graph: use none of these */
 } mg_hierarchy_t;

@@ -56,6 +56,10 @@ mg_status_t mg_residual_norm_inside(mg_level_t *level, mg_vector_t x, mg_vector_
   return mg_max_over_ranks(level, norm);
 }
 
+mg_status_t mg_residual_norm_begin(const mg_level_t *level) {
+  return level->comm ? level->backend->fused.norm_begin() : MG_OK;
+}
+
 mg_status_t mg_residual_norm_end(mg_level_t *level, double *norm) {
   MG_TIMED(level, MG_TIME_SMOOTH, level->backend->fused.norm_end(norm));
   return mg_max_over_ranks(level, norm);

@@ -196,7 +196,6 @@ mg_status_t mg_leg_run(mg_hierarchy_t *h, int l, const mg_leg_t *leg) {
   use.has_residual = mg_smooth_has_residual(level, leg->start);
   if (leg->end == MG_TO_NORM) {
     use.dst = MG_NO_VECTOR;
-    if (level->comm && !h->norm_is_begun) MG_TRY(level->backend->fused.norm_begin());
     return mg_smooth_from(level, leg->start, &use, MG_U);
   }
   use.coarse = mg_level_coarse_view(h, l);

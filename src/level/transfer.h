@@ -41,9 +41,9 @@ MG_MUST_CHECK mg_status_t mg_fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_int
 /** What a leg leaves. */
 typedef enum {
   MG_TO_SOLUTION, /**< an ascent: MG_U */
-  MG_TO_NORM,     /**< MG_U, and the maximum norm of its residual on the device, which
-                       mg_residual_norm_end (ops.h) returns if no other reduction runs in between.
-                       Only if mg_smooth_has_residual */
+  MG_TO_NORM,     /**< MG_U, and the maximum norm of its residual on the device, between
+                       mg_residual_norm_begin and mg_residual_norm_end (ops.h). Only if
+                       mg_smooth_has_residual */
   MG_TO_COARSE    /**< a descent: level->descended, and the next level's MG_F: its residual */
 } mg_leg_end_t;
 

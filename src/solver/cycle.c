@@ -138,6 +138,8 @@ mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t k
                                    int *diverged) {
   MG_IF_MIXED(if (h->low) return mg_mixed_cycle(h, top, kind, diverged));
   const bool with_norm = !diverged && ends_with_norm(h, top, kind);
+  /* First of all: between the last two launches it would delay the last one. */
+  if (with_norm) MG_TRY(mg_residual_norm_begin(&h->level[top]));
   if (kind == MG_KIND_FIRST && h->params.cycle == MG_CYCLE_F)
     return f_cycle(h, top, with_norm, diverged);
   const mg_leg_t first = {.start = kind == MG_KIND_NEXT ? MG_FROM_GUESS : MG_FROM_ZERO,

@@ -426,6 +426,7 @@ double ascent_norm(mg_hierarchy_t *h, int l, mg_interpolation_t kind) {
   mg_level_t *level = &h->level[l];
   const bool fused = mg_smooth_has_residual(level, MG_FROM_CORRECTION);
   double norm;
+  if (fused) MUST(mg_residual_norm_begin(level));
   MUST(mg_leg_run(
       h, l, &(mg_leg_t){MG_FROM_CORRECTION, fused ? MG_TO_NORM : MG_TO_SOLUTION, kind, false}));
   MUST(fused ? mg_residual_norm_end(level, &norm) : mg_residual_norm(level, MG_U, MG_F, &norm));
