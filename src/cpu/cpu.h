@@ -152,6 +152,7 @@ mg_status_t mg_cpu_combine(const mg_view_t *v, mg_combination_t c, mg_vector_t d
                            mg_vector_t x, double beta, mg_vector_t y);
 mg_status_t mg_cpu_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm);
 mg_status_t mg_cpu_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum);
+extern const struct mg_backend_fused mg_cpu_fused;
 #ifndef MG_FLOAT
 extern const struct mg_backend_domains mg_cpu_domains;
 extern const struct mg_backend_mixed mg_cpu_mixed;

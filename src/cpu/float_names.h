@@ -14,6 +14,7 @@
 #define mg_cpu_extend_faces            mg_cpu_extend_faces_float
 #define mg_cpu_fill                    mg_cpu_fill_float
 #define mg_cpu_fill_wall_ghosts        mg_cpu_fill_wall_ghosts_float
+#define mg_cpu_fused                   mg_cpu_fused_float
 #define mg_cpu_grow                    mg_cpu_grow_float
 #define mg_cpu_interpolate             mg_cpu_interpolate_float
 #define mg_cpu_interpolate_children    mg_cpu_interpolate_children_float

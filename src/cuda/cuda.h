@@ -15,6 +15,7 @@ extern "C" {
 #include "backend/cycles.h"
 #include "backend/mixed.h"
 #include "backend/peer.h"
+#include "backend/sweeps.h"
 #include "base/alloc.h"
 #include "base/log.h"
 }

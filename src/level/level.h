@@ -213,11 +213,6 @@ void mg_level_provide_guard(const mg_backend_t *guard, const mg_backend_t *guard
 /** Backend of levels of doubles at a place. */
 const mg_backend_t *mg_level_backend(mg_place_t place);
 
-/** Whether one operation computes and restricts the residual. */
-static inline bool mg_level_restricts_residual(const mg_level_t *level) {
-  return level->backend->fused.residual_restrict && level->plan->halves;
-}
-
 /** View of a level; and of this rank's coarsened patches of level l: the image, or level l+1. */
 const mg_view_t *mg_level_view(const mg_level_t *level);
 const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *hierarchy, int l);

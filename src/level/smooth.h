@@ -3,6 +3,7 @@
 #ifndef MG_LEVEL_SMOOTH_H
 #define MG_LEVEL_SMOOTH_H
 
+#include "backend/sweeps.h"
 #include "level/level.h"
 
 /** Schedule the steps of one smooth as sweeps over memory.

@@ -1,5 +1,7 @@
 #include "level/smoothing.h"
+#include "backend/sweeps.h"
 #include "level/smooth.h"
+#include "level/transfer.h"
 
 static const char *way_of(bool with_smooth, bool in_one_pass) {
   return with_smooth ? "smooth" : in_one_pass ? "one pass" : "two passes";
@@ -8,8 +10,8 @@ static const char *way_of(bool with_smooth, bool in_one_pass) {
 mg_smoothing_t mg_smoothing_of(const mg_level_t *level) {
   if (!level->comm) return (mg_smoothing_t){.steps = 0};
   const mg_schedule_t *s = &level->schedule[MG_FROM_GUESS];
-  const mg_backend_fused_t *fused = &level->backend->fused;
-  const bool has_strips = s->sweep->resident && fused->strip_rows,
+  const mg_backend_fused_t *fused = level->backend->fused;
+  const bool has_strips = s->sweep->resident && fused && fused->strip_rows,
              smooths = mg_level_path(level->plan) == level->plan->path;
   return (mg_smoothing_t){
       .steps = level->n_steps,
@@ -20,5 +22,6 @@ mg_smoothing_t mg_smoothing_of(const mg_level_t *level) {
       .interpolation = way_of(mg_smooth_interpolates(level), true),
       .restriction =
           way_of(mg_smooth_has_residual(level, MG_FROM_GUESS), mg_level_restricts_residual(level)),
-      .norm = way_of(mg_smooth_has_residual(level, MG_FROM_CORRECTION), fused->residual_norm)};
+      .norm =
+          way_of(mg_smooth_has_residual(level, MG_FROM_CORRECTION), fused && fused->residual_norm)};
 }

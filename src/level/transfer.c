@@ -1,4 +1,5 @@
 #include "level/transfer.h"
+#include "backend/sweeps.h"
 #include "formulas/walls.h"
 #include "level/metric.h"
 #include "level/ops.h"
@@ -41,6 +42,11 @@ mg_status_t mg_restrict(mg_hierarchy_t *h, int l, mg_vector_t src, mg_vector_t d
   return send_to_coarse(fine, dst);
 }
 
+bool mg_level_restricts_residual(const mg_level_t *level) {
+  const mg_backend_fused_t *fused = level->backend->fused;
+  return fused && fused->residual_restrict && level->plan->halves;
+}
+
 /* coarse MG_F = mean of the children's MG_F - A x.
  * @param[in] has_halo  the ghosts of x are valid */
 static mg_status_t residual_restrict(mg_hierarchy_t *h, int l, mg_vector_t x, bool has_halo) {
@@ -53,8 +59,8 @@ static mg_status_t residual_restrict(mg_hierarchy_t *h, int l, mg_vector_t x, bo
   }
   if (fine->comm)
     MG_TIMED(fine, MG_TIME_RESIDUAL,
-             fine->backend->fused.residual_restrict(view, x, MG_F, mg_level_coarse_view(h, l),
-                                                    half_vector(fine, MG_F)));
+             fine->backend->fused->residual_restrict(view, x, MG_F, mg_level_coarse_view(h, l),
+                                                     half_vector(fine, MG_F)));
   return send_to_coarse(fine, MG_F);
 }
 
@@ -130,13 +136,14 @@ static mg_status_t fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation
                                       bool has_ghosts) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const mg_view_t *half = mg_level_coarse_view(h, l);
+  const mg_backend_fused_t *fused = fine->backend->fused;
   if (fine->has_image)
     MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->scatter, MG_U, MG_U));
   else if (kind != MG_INTERPOLATE_P0 && !has_ghosts)
     MG_TRY(mg_halo(coarse, MG_U, true));
   if (!fine->comm) return MG_OK;
-  if (kind != MG_INTERPOLATE_P0 && !(fine->plan->halves && fine->backend->fused.folds_walls &&
-                                     fine->backend->fused.folds_walls(half, kind)))
+  if (kind != MG_INTERPOLATE_P0 &&
+      !(fine->plan->halves && fused && fused->folds_walls && fused->folds_walls(half, kind)))
     MG_TIMED(fine, MG_TIME_INTERPOLATE,
              fine->backend->fill_wall_ghosts(half, MG_U, mg_interpolation_order(kind)));
   return MG_OK;

@@ -38,6 +38,9 @@ MG_MUST_CHECK mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolat
  *  ranks of both levels. */
 MG_MUST_CHECK mg_status_t mg_fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation_t kind);
 
+/** Whether one operation computes and restricts the residual. */
+bool mg_level_restricts_residual(const mg_level_t *level);
+
 /** What a leg leaves. */
 typedef enum {
   MG_TO_SOLUTION, /**< an ascent: MG_U */

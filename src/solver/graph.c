@@ -1,4 +1,5 @@
 #include "backend/cycles.h"
+#include "backend/sweeps.h"
 #include "solver/cycle.h"
 #include "solver/cycle_wings.h"
 
@@ -23,7 +24,8 @@ static bool can_capture(const mg_hierarchy_t *h, int top) {
   if (!h->level[top].backend->graph || h->params.krylov == MG_KRYLOV_KCYCLE) return false;
   if (!levels_can_enqueue(h, top) || !levels_can_enqueue(cycles, top)) return false;
   return cycles->coarse_cycle || !last->comm ||
-         (last->plan->bottom != &mg_path_bottom && last->backend->fused.bottom);
+         (last->plan->bottom != &mg_path_bottom && last->backend->fused &&
+          last->backend->fused->bottom);
 }
 
 /* True if a solve has cycles of this kind. */

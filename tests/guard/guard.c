@@ -6,6 +6,7 @@
  * unlocked and locked again: mprotect took longer than the operations. */
 #include "tests/guard/guard.h"
 #include "backend/domains.h"
+#include "backend/sweeps.h"
 #include "base/alloc.h"
 #include "level/level.h"
 #include <stdlib.h>
@@ -296,6 +297,17 @@ static const mg_backend_arrays_t arrays = {
     .copy = array_copy, .find_outside = array_find_outside, .average = array_average};
 #endif
 
+static const mg_backend_overlap_t overlap = {.stream_fork = stream_fork,
+                                             .stream_switch = stream_switch,
+                                             .stream_join = stream_join,
+                                             .sweep_overlaps = sweep_overlaps};
+static const mg_backend_fused_t fused = {.smooth_resident = smooth_resident,
+                                         .smooth_residual = smooth_residual,
+                                         .norm_begin = norm_begin,
+                                         .norm_end = norm_end,
+                                         .can_interpolate_smooth = guard_can_interpolate,
+                                         .interpolate_smooth = interpolate_smooth};
+
 const mg_backend_t mg_backend_guard = {
     .name = "guard",
     .value_bytes = sizeof(mg_real_t),
@@ -318,16 +330,8 @@ const mg_backend_t mg_backend_guard = {
     .combine = combine,
     .max_norm = max_norm,
     .dot = dot,
-    .overlap = {.stream_fork = stream_fork,
-                .stream_switch = stream_switch,
-                .stream_join = stream_join,
-                .sweep_overlaps = sweep_overlaps},
-    .fused = {.smooth_resident = smooth_resident,
-              .smooth_residual = smooth_residual,
-              .norm_begin = norm_begin,
-              .norm_end = norm_end,
-              .can_interpolate_smooth = guard_can_interpolate,
-              .interpolate_smooth = interpolate_smooth},
+    .overlap = &overlap,
+    .fused = &fused,
 #ifndef MG_FLOAT
     .domains = &domains,
     .mixed = &mixed,
