@@ -78,21 +78,6 @@ typedef struct {
                           double mean);
 } mg_backend_queue_t;
 
-/** Profiles. The timers are for a backend with a queue. */
-typedef struct {
-  /** Event timers on the device clock. timer_record records the time at which all operations
-   *  enqueued so far have completed, without waiting. timers_elapsed requires that both timers
-   *  have been waited for. */
-  mg_status_t (*timers_create)(int n);
-  void (*timers_free)(void);
-  mg_status_t (*timer_record)(int number);
-  mg_status_t (*timers_elapsed)(int first, int last, double *seconds);
-  /** Name the operations in between for a profiler; ranges nest. They are ignored while a graph is
-   *  captured, where no operation runs. NULL: there are no ranges. */
-  void (*range_begin)(const char *name);
-  void (*range_end)(void);
-} mg_backend_profile_t;
-
 typedef struct mg_backend {
   const char *name;
   int value_bytes; /**< sizeof(mg_real_t) of the levels that the table works on: 8 or 4 */
@@ -171,7 +156,7 @@ typedef struct mg_backend {
   mg_backend_queue_t queue;
   const struct mg_backend_overlap *overlap; /**< backend/sweeps.h */
   const struct mg_backend_fused *fused;     /**< backend/sweeps.h */
-  const mg_backend_profile_t *profile;
+  const struct mg_backend_profile *profile; /**< backend/event_timers.h */
   const mg_backend_device_t *device;        /**< in all tables of GPUs */
   const struct mg_backend_coarse *coarse;   /**< backend/cycles.h */
   const struct mg_backend_graph *graph;     /**< backend/cycles.h */

@@ -13,6 +13,7 @@
 extern "C" {
 #include "backend/arrays.h"
 #include "backend/cycles.h"
+#include "backend/event_timers.h"
 #include "backend/mixed.h"
 #include "backend/peer.h"
 #include "backend/sweeps.h"

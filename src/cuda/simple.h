@@ -134,7 +134,7 @@ mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const 
 mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out);
 void mg_cuda_release_copies(mg_copies_t *copies);
 mg_status_t mg_cuda_copy(const mg_copies_t *copies, mg_vector_t src, mg_vector_t dst);
-extern const mg_backend_profile_t mg_cuda_profile;
+extern const struct mg_backend_profile mg_cuda_profile;
 extern const mg_backend_device_t mg_cuda_device;
 extern const struct mg_backend_domains mg_cuda_domains;
 extern const struct mg_backend_mixed mg_cuda_simple_mixed;

@@ -91,7 +91,7 @@ typedef struct {
   mg_timers_t timers;
   mg_profile_t *profile; /**< NULL unless profiling */
   /* Ranges that external profilers see. On CPU levels, too, they are those of the GPU's backend. */
-  const mg_backend_profile_t *ranges; /**< NULL: no backend of the hierarchy marks ranges */
+  const struct mg_backend_profile *ranges; /**< NULL: no backend of the hierarchy marks ranges */
   char range_name[MG_N_TIMES][MG_RANGE_NAME_SIZE]; /**< such as "smooth 0" */
 } mg_level_t;
 

@@ -5,6 +5,7 @@
 #ifndef MG_PROFILE_H
 #define MG_PROFILE_H
 
+#include "backend/event_timers.h"
 #include "level/level.h"
 #include "wings.h"
 

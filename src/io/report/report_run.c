@@ -16,12 +16,9 @@ const char *mg_report_command_line(int argc, char *const argv[]) {
 }
 
 double mg_report_width(const mg_params_t *params, const int32_t n[3]) {
-  const double rounding = 1e-12;
-  if (!mg_params_has_cells(params)) return 1.0 / n[0];
-  const double width = params->length[0] / n[0];
-  for (int d = 0; d < 3; d++)
-    if (params->face[d] || fabs(params->length[d] / n[d] - width) > rounding * width) return NAN;
-  return width;
+  MG_IF_DOMAINS(if (mg_params_has_cells(params)) return mg_report_domain_width(params, n));
+  (void)params;
+  return 1.0 / n[0];
 }
 
 /* Memory and eigenvalue bound of every level. */

@@ -81,32 +81,6 @@ void mg_report_print_problem(FILE *out, const mg_params_t *params, const mg_inpu
           params->equation == MG_EQUATION_HELMHOLTZ ? ", alpha constant 1" : "");
 }
 
-/* Cycles do not know where beta jumps. From this ratio on they take many (docs/own-problem.md). */
-static void print_range(FILE *out, const mg_params_t *params, const double beta[2]) {
-  const double slow = 1e5;
-  if (beta[1] > beta[0])
-    fprintf(out, "            (beta from %.3g to %.3g%s)\n", beta[0], beta[1],
-            params->follows_betas      ? "; levels are coarsened in its strong directions first"
-            : beta[1] < slow * beta[0] ? ""
-                                       : "; this may take 100 cycles and more");
-}
-
-/* The lengths of a domain that is not the unit cube, and widths that differ. */
-static void print_domain(FILE *out, const mg_params_t *p) {
-  if (!mg_params_has_cells(p)) return;
-  fprintf(out, "  domain    %g x %g x %g\n", p->length[0], p->length[1], p->length[2]);
-  for (int d = 0; d < 3; d++) {
-    const double *face = p->face[d];
-    double low = INFINITY, high = 0.0;
-    for (int32_t i = 0; face && i < p->cells[d]; i++) {
-      low = fmin(low, face[i + 1] - face[i]);
-      high = fmax(high, face[i + 1] - face[i]);
-    }
-    if (face)
-      fprintf(out, "            (cells from %.3g to %.3g wide in %c)\n", low, high, "xyz"[d]);
-  }
-}
-
 void mg_report_print_head(FILE *out, const mg_report_t *r) {
   const mg_params_t *p = r->params;
   const mg_layout_t *fine = &r->plan->level[0].layout;
@@ -118,9 +92,9 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
   if (mg_layout_n_boxes(fine) != r->plan->boxes_asked)
     fprintf(out, "            (the largest cube within the requested %" PRId64 " boxes)\n",
             r->plan->boxes_asked);
-  print_domain(out, p);
+  MG_IF_DOMAINS(mg_report_print_domain(out, p));
   mg_report_print_problem(out, p, r->input);
-  print_range(out, r->params, r->input->beta);
+  MG_IF_DOMAINS(mg_report_print_range(out, p, r->input->beta));
   if (p->reason[0]) fprintf(out, "  method    auto: %s\n", p->reason);
   fprintf(out, "  smoother  %s, ", mg_smoother_name(p->smoother));
   if (mg_is_polynomial(p->smoother))

@@ -1,4 +1,4 @@
-/* Parts of reports that wings add: preflight, profile, files, choices, energy. */
+/* Parts of reports that wings add: domains, preflight, profile, files, choices, energy. */
 #ifndef MG_REPORT_WINGS_H
 #define MG_REPORT_WINGS_H
 
@@ -26,6 +26,13 @@ static inline bool mg_report_has_breakdown(const mg_report_t *report) {
 MG_MUST_CHECK mg_status_t mg_report_gather_profile(mg_report_t *report, const mg_hierarchy_t *h);
 /** Print the tables of levels, with --levels-breakdown or --verbose. */
 void mg_report_print_profile(FILE *out, const mg_report_t *report);
+
+/** Print the lengths of a domain that is not the unit cube, and widths that differ; and the range
+ *  of betas that are not built in. */
+void mg_report_print_domain(FILE *out, const mg_params_t *params);
+void mg_report_print_range(FILE *out, const mg_params_t *params, const double beta[2]);
+/** mg_report_width of a grid given in cells. */
+double mg_report_domain_width(const mg_params_t *params, const int32_t n[3]);
 
 /** Print the choices that the run made by measurement. */
 void mg_report_print_choices(FILE *out, const mg_placement_t *placement);
