@@ -90,44 +90,6 @@ bool mg_option_read_word(const mg_option_t *option, const char *text, int *value
   return mg_option_refuse(option, problem, why);
 }
 
-enum { ALL_MAX = 32 };
-
-/* One bit for each word. */
-static unsigned all_words(const mg_option_t *option) {
-  unsigned all = 0;
-  for (int i = 0; option->words[i]; i++)
-    all |= 1u << i;
-  return all;
-}
-
-static bool read_set(const mg_option_t *option, const char *text, unsigned *value, mg_why_t *why) {
-  char word[ALL_MAX];
-  if (strcmp(text, "all") == 0) {
-    *value = all_words(option);
-    return true;
-  }
-  *value = 0;
-  for (const char *at = text;; at++) {
-    int bit = 0;
-    const size_t length = strcspn(at, ",");
-    snprintf(word, sizeof word, "%.*s", (int)length, at);
-    if (length >= sizeof word || !mg_option_read_word(option, word, &bit, why))
-      return length < sizeof word ? false : mg_option_refuse(option, "unknown value", why);
-    *value |= 1u << bit;
-    at += length;
-    if (*at == '\0') return true;
-  }
-}
-
-static void format_set(const mg_option_t *option, unsigned value, char *text, int text_size) {
-  if (value == all_words(option)) {
-    snprintf(text, (size_t)text_size, "all");
-    return;
-  }
-  for (int i = 0; option->words[i]; i++)
-    if (value & 1u << i) mg_append(text, text_size, "%s%s", text[0] ? "," : "", option->words[i]);
-}
-
 static bool read_flag(const mg_option_t *option, const char *text, bool *value, mg_why_t *why) {
   static const char *const words[] = {"no", "yes", "false", "true", "off", "on"};
   for (int i = 0; i < 6; i++) {
@@ -162,20 +124,6 @@ static bool set_path(const mg_option_t *option, const char *text, char *field, m
   memset(field, 0, MG_PATH_MAX); /* clears the rest of an earlier, longer value */
   memcpy(field, text, strlen(text));
   return true;
-}
-
-/* Comma-separated "key=value" pairs with nonempty keys and values. MPI accepts keys
- * of at least 35 characters. Open MPI's MPI_MAX_INFO_KEY is 36 including the terminator. */
-static bool set_pairs(const mg_option_t *option, const char *text, char *field, mg_why_t *why) {
-  for (const char *at = text;; at++) {
-    const size_t length = strcspn(at, ","), key = strcspn(at, "=");
-    if (key == 0 || key + 1 >= length || length > 200)
-      return mg_option_refuse(option, "not a list of key=value pairs", why);
-    if (key > 35)
-      return mg_option_refuse(option, "key of more than 35 characters, the limit of MPI", why);
-    at += length;
-    if (*at == '\0') return set_path(option, text, field, why);
-  }
 }
 
 /* The fewest digits that read back to the same bits. 17 always suffice, and %g drops zeros. */
@@ -241,7 +189,8 @@ static bool read_value(const mg_option_t *option, const char *text, mg_value_t *
   case MG_KIND_DOUBLE:
     return mg_option_read_double(option, text, &v->real, why);
   case MG_KIND_SET:
-    return read_set(option, text, &v->bits, why);
+    MG_IF_FILES(return mg_set_read(option, text, &v->bits, why));
+    return true;
   case MG_KIND_SIDES:
   case MG_KIND_CELLS:
   case MG_KIND_REALS:
@@ -262,7 +211,9 @@ bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *par
   memset(&v, 0, sizeof v);
   if (text[0] == '\0') return mg_option_refuse(option, "no value", why);
   if (option->kind == MG_KIND_PATH) return set_path(option, text, field, why);
-  if (option->kind == MG_KIND_PAIRS) return set_pairs(option, text, field, why);
+  MG_IF_FILES(
+      if (option->kind == MG_KIND_PAIRS && !mg_pairs_check(option, text, why)) return false);
+  if (option->kind == MG_KIND_PAIRS) return set_path(option, text, field, why);
   if (option->kind == MG_KIND_ACTION) return mg_option_refuse(option, "unexpected value", why);
   if (!read_value(option, text, &v, why)) return false;
   if (option->kind == MG_KIND_VERBOSITY)
@@ -307,8 +258,8 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
     word = option->kind == MG_KIND_SIDES ? word_of_sides(option, v.sides) : v.cells[0] ? "set" : "";
     break;
   case MG_KIND_SET:
-    format_set(option, v.bits, text, text_size);
-    return true;
+    MG_IF_FILES(mg_set_format(option, v.bits, text, text_size));
+    return text[0] != '\0';
   case MG_KIND_WORD:
     word = option->words[v.word];
     break;

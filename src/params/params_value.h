@@ -60,6 +60,9 @@ MG_MUST_CHECK bool mg_option_read_word(const mg_option_t *option, const char *te
 /** Append a number with the fewest digits that read back to the same bits. */
 void mg_option_append_double(double value, char *text, int text_size);
 
+/** Write the words of an option after `before`. */
+void mg_option_list_words(const mg_option_t *option, const char *before, char *text, int text_size);
+
 /** Describe the allowed values, as the object of "expected": "integer from 1 to 100". */
 void mg_option_describe_limits(const mg_option_t *option, char *text, int text_size);
 

@@ -1,4 +1,5 @@
-/* Options of grids of any size and of boundary values (params_domains.c). */
+/* What the core calls of the options of wings: grids of any size and boundary values
+ * (params_domains.c), files. */
 #ifndef MG_PARAMS_WINGS_H
 #define MG_PARAMS_WINGS_H
 
@@ -25,5 +26,15 @@ MG_MUST_CHECK mg_status_t mg_domain_check_walls(struct mg_parser *parser);
 /** Dependent defaults of grids of any size: the lengths, unless they are given, and whether alpha
  *  varies. */
 void mg_domain_set_defaults(mg_params_t *params, bool has_lengths);
+
+/* Options of files (params_lists.c): */
+
+/** The parts of mg_option_set, mg_option_format and mg_option_describe_limits for sets of words. */
+MG_MUST_CHECK bool mg_set_read(const mg_option_t *option, const char *text, unsigned *value,
+                               struct mg_why *why);
+void mg_set_format(const mg_option_t *option, unsigned value, char *text, int text_size);
+void mg_set_describe(const mg_option_t *option, char *text, int text_size);
+/** Check a list of key=value pairs. */
+MG_MUST_CHECK bool mg_pairs_check(const mg_option_t *option, const char *text, struct mg_why *why);
 
 #endif
