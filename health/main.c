@@ -3,6 +3,7 @@
 #include "config.h"
 #endif
 #include "base/machine.h"
+#include "base/machine_checks.h"
 #include "base/real_path.h"
 #include "comm/comm.h"
 #include "health/health.h"

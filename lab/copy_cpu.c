@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/machine_cache.h"
+#include "base/machine_checks.h"
 #include "lab/lab_cpu.h"
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #endif
 #include "base/log.h"
 #include "base/machine.h"
+#include "base/machine_checks.h"
 #include "base/timers.h"
 #include "comm/comm.h"
 #include "io/report/report.h"

@@ -1,6 +1,7 @@
 /* Checks of the solver's kernels: the same operation on the same numbers by the CPU backend, one
  * operation at a time and, where the kernel is the CPU's own, in one thread. Results must be
  * bit-identical. */
+#include "backend/sweeps.h"
 #include "base/log.h"
 #include "formulas/index.h"
 #include "lab/roofline.h"
@@ -49,12 +50,18 @@ mg_status_t roofline_wait(const mg_level_t *level) {
 /* Use the CPU's table without the entries that fuse two operations. */
 static void compose(mg_hierarchy_t *twin) {
   static mg_backend_t composed[2];
+  static mg_backend_fused_t fused[2];
   for (int l = 0; l < twin->n_levels; l++) {
     mg_level_t *level = &twin->level[l];
     mg_backend_t *table = &composed[level->backend->value_bytes == sizeof(float)];
     *table = *level->backend;
-    table->fused.residual_norm = NULL;
-    table->fused.residual_restrict = NULL;
+    if (table->fused) {
+      mg_backend_fused_t *const own = &fused[table == &composed[1]];
+      *own = *table->fused;
+      own->residual_norm = NULL;
+      own->residual_restrict = NULL;
+      table->fused = own;
+    }
     level->backend = table;
   }
   if (twin->low) compose(twin->low);

@@ -5,6 +5,7 @@
 #include "formulas/index.h"
 #include "lab/roofline.h"
 #include "params/params_files.h"
+#include "solver/domain.h"
 #include "solver/problem.h"
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* Operations of the roofline ladder, through the interfaces that a cycle uses. */
 #include "lab/roofline.h"
 #include "level/mixed.h"
+#include "level/ops.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
 
@@ -8,6 +9,7 @@
 static mg_status_t smooth_norm(mg_hierarchy_t *h, double *norm) {
   mg_level_t *fine = &h->level[0];
   if (mg_smooth_has_residual(fine, MG_FROM_GUESS)) {
+    MG_TRY(mg_residual_norm_begin(fine));
     MG_TRY(mg_leg_run(h, 0, &(mg_leg_t){.start = MG_FROM_GUESS, .end = MG_TO_NORM}));
     return mg_residual_norm_end(fine, norm);
   }

@@ -1,6 +1,7 @@
 /* hpgmg-fv: parse, plan, build, solve, verify, report. */
 #include "base/log.h"
 #include "base/machine.h"
+#include "base/machine_checks.h"
 #include "device/device_select.h"
 #include "device/memory_check.h"
 #include "device/thread_check.h"
@@ -11,6 +12,7 @@
 #include "params/params_files.h"
 #include "plan/axes.h"
 #include "run/verify.h"
+#include "solver/domain.h"
 #include "solver/method.h"
 #include "solver/problem.h"
 #include "wings.h"
@@ -35,12 +37,12 @@ static mg_status_t plan_levels(run_t *r) {
 }
 
 static mg_status_t plan(run_t *r) {
-  MG_IF_FILES(MG_TRY(mg_input_open(&r->params, &r->input)));
-  MG_TRY(mg_comm_agree(mg_axes_set(&r->input.grid.axes, &r->params)));
+  MG_IF_DOMAINS(MG_IF_FILES(MG_TRY(mg_input_open(&r->params, &r->input))));
+  MG_IF_DOMAINS(MG_TRY(mg_comm_agree(mg_axes_set(&r->input.grid.axes, &r->params))));
   MG_IF_CHOICES(mg_method_begin(&r->params));
   MG_TRY(r->params.dry_run ? mg_device_resolve(&r->params) : mg_device_choose(&r->params));
   MG_TRY(plan_levels(r));
-  MG_IF_FILES(MG_TRY(mg_input_check_size(&r->params, &r->plan, &r->input)));
+  MG_IF_DOMAINS(MG_IF_FILES(MG_TRY(mg_input_check_size(&r->params, &r->plan, &r->input))));
   MG_IF_FILES(MG_TRY(mg_restart_open(&r->params, &r->plan, &r->restart)));
   mg_verify_warn_of_rtol(&r->params, r->plan.level[0].layout.n);
   return MG_OK;
@@ -59,7 +61,8 @@ static mg_status_t warn_of_zero(mg_level_t *level) {
 /* Set up the problem on levels whose allocation began at `start`. */
 static mg_status_t build(run_t *r, double start) {
   const mg_problem_source_t files = {
-      MG_IF_FILES(.load = mg_input_load, .load_wall = mg_input_load_wall, ).data = &r->input,
+      MG_IF_DOMAINS(MG_IF_FILES(.load = mg_input_load, .load_wall = mg_input_load_wall, )).data =
+          &r->input,
       .sets_f = true};
   const double allocation = mg_now() - start;
   mg_progress("set-up");
@@ -88,32 +91,32 @@ static mg_status_t solve(run_t *r, double start) {
 
 static mg_status_t run(run_t *r) {
   mg_machine_catch_broken_pipes();
-  MG_TRY(mg_thread_check());
+  MG_IF_PREFLIGHT(MG_TRY(mg_thread_check()));
   MG_TRY(plan(r));
   /* Errors that would otherwise end the run after its solves. */
   MG_IF_FILES(MG_TRY(mg_report_check_outputs(&r->params)));
   MG_IF_FILES(MG_TRY(mg_dump_check(&r->params, &r->plan)));
-  MG_TRY(mg_memory_check(&r->params));
+  MG_IF_PREFLIGHT(MG_TRY(mg_memory_check(&r->params)));
   MG_IF_ENERGY(MG_TRY(mg_energy_open(&r->params, &r->result.energy)));
   MG_IF_CHOICES(MG_TRY(mg_placement_choose(&r->params, &r->plan, &r->placement)));
   if (r->params.cpu_below == MG_CPU_BELOW_AUTO) r->params.cpu_below = 0; /* nothing measured it */
-  MG_TRY(mg_thread_warn_if_crowded());
+  MG_IF_PREFLIGHT(MG_TRY(mg_thread_warn_if_crowded()));
   const double start = mg_now();
   mg_status_t status = mg_hierarchy_create(&r->params, &r->plan, &r->h);
   mg_machine_catch_signals();
   if (status == MG_OK) status = mg_comm_agree_or_end(solve(r, start));
   if (status >= MG_ERR_DEVICE) return status; /* freeing is collective */
   mg_hierarchy_free(r->h);
-  mg_axes_free(&r->input.grid.axes);
+  MG_IF_DOMAINS(mg_axes_free(&r->input.grid.axes));
   mg_device_close();
   return status;
 }
 
 static mg_status_t run_action(run_t *r, mg_action_t action) {
-  if (action == MG_ACTION_RUN && r->params.dry_run) {
+  MG_IF_PREFLIGHT(if (action == MG_ACTION_RUN && r->params.dry_run) {
     MG_TRY(plan(r));
     return mg_report_dry_run(&r->params, &r->plan, &r->input, r->report.command_line);
-  }
+  })
   if (action == MG_ACTION_RUN && !r->params.print_config) return run(r);
   mg_report_print_info(action, &r->params);
   return MG_OK;
@@ -129,9 +132,10 @@ static mg_status_t refuse_health(int argc, char *const argv[]) {
 
 int main(int argc, char **argv) {
   /* Options whose files contain values of other options. */
-  static const mg_settings_reader_t readers[] = {MG_IF_FILES(
-      {"restart", mg_restart_settings}, {"coefficients", mg_input_coefficients_settings},
-      {"rhs", mg_input_rhs_settings}, ){NULL, NULL}};
+  static const mg_settings_reader_t readers[] = {
+      MG_IF_FILES({"restart", mg_restart_settings},
+                  MG_IF_DOMAINS({"coefficients", mg_input_coefficients_settings},
+                                {"rhs", mg_input_rhs_settings}, )){NULL, NULL}};
   static run_t r = {.report = {.params = &r.params,
                                .plan = &r.plan,
                                .placement = &r.placement,
@@ -139,7 +143,7 @@ int main(int argc, char **argv) {
                                .input = &r.input}};
   mg_action_t action;
   mg_machine_open_streams();
-  mg_machine_limit_threads();
+  MG_IF_PREFLIGHT(mg_machine_limit_threads());
   r.report.command_line = mg_report_command_line(argc, argv);
   mg_status_t status = mg_comm_init(&argc, &argv);
   if (status != MG_OK) return mg_status_exit_code(status);

@@ -18,7 +18,7 @@ from plots.common import (
 from plots.report import Report
 from toolkit import FileError, UsageError, plural
 
-# In stacking order; the names are those of src/base/timers.c.
+# In stacking order; the names are those of src/base/operation_timers.c.
 OPERATIONS = ["smooth", "residual", "restriction", "interpolation", "halo_exchange"]
 OPERATIONS += ["vector_operations", "bottom_solve", "coarse_levels"]
 MOST_FILES = 4

@@ -1,10 +1,12 @@
 /* hpgmg_solve: to a tolerance, or a number of cycles, which may only be enqueued. */
 #include "solver/solve.h"
 #include "api/solver.h"
+#include "backend/sweeps.h"
 #include "base/alloc.h"
 #include "comm/comm.h"
 #include "formulas/walls.h"
 #include "level/ops.h"
+#include "solver/reference.h"
 #include "solver/solids.h"
 #include "wings.h"
 #include <math.h>
@@ -75,7 +77,8 @@ static mg_status_t set_reference(hpgmg_solver_t *s, const hpgmg_array_t *u) {
   mg_level_t *level = &s->h->level[0];
   if (!mg_reference_needs_u(s->h) || !s->has_guess || !has_storage(s, u, MG_U))
     return mg_reference_set(s->h);
-  if (!(level->plan->vectors & 1u << MG_TMP) || !level->backend->fused.residual_norm)
+  if (!(level->plan->vectors & 1u << MG_TMP) || !level->backend->fused ||
+      !level->backend->fused->residual_norm)
     return set_reference_by_host(s);
   MG_TRY(mg_axpby(level, MG_TMP, 1.0, MG_U, 0.0, MG_NO_VECTOR));
   MG_TRY(mg_reference_set(s->h));

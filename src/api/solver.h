@@ -8,6 +8,7 @@
 #include "include/hpgmg.h"
 #include "plan/axes.h"
 #include "run/placement.h"
+#include "solver/domain.h"
 #include "solver/problem.h"
 
 enum { MG_API_MESSAGE = 1024, MG_API_LINE = 3072 };

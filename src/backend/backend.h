@@ -10,7 +10,6 @@
 #include "backend/device.h"
 #include "base/sum.h"
 #include "formulas/smoother.h"
-#include "formulas/transfer.h"
 #include "formulas/view.h"
 #include "plan/path.h"
 #include <stddef.h>
@@ -56,8 +55,8 @@ typedef struct {
 /** Prepared copy list, in a backend-specific form. */
 typedef struct mg_copies mg_copies_t;
 
-/** Factors of cells in each direction, in a backend-specific form. */
-typedef struct mg_factors mg_factors_t;
+/** For restrict_faces between levels of any sizes (formulas/transfer.h). */
+typedef struct mg_face_factor mg_face_factor_t;
 
 /** x + alpha; alpha x + beta y, or alpha x if y < 0; x y. */
 typedef enum { MG_SHIFT, MG_AXPBY, MG_MULTIPLY } mg_combination_t;
@@ -79,100 +78,6 @@ typedef struct {
                           double mean);
 } mg_backend_queue_t;
 
-/** Messages beside computation, for a backend with a queue. */
-typedef struct {
-  /** A second stream for entries that only enqueue. `stream_fork` starts it at the current point
-   *  of the first stream and directs subsequent entries to it. `stream_switch` directs them to the
-   *  other of the two streams. `stream_join` directs them to the first stream, which continues
-   *  after both have finished. */
-  mg_status_t (*stream_fork)(void);
-  void (*stream_switch)(void);
-  mg_status_t (*stream_join)(void);
-  /** Whether `smooth` of n steps can and should process INTERIOR and BOUNDARY separately, so that
-   *  the interior overlaps with messages. INTERIOR reads no halo ghosts. The two regions together
-   *  equal MG_REGION_ALL. They may be enqueued in either order and on two streams.
-   *  @param[in] host  messages are carried by the host and use no SMs */
-  bool (*sweep_overlaps)(const mg_view_t *v, int n, bool host);
-  /** Whether a sweep of n steps can and should process INTERIOR_FIRST, after an exchange by a
-   * kernel (mg_exchange_by_kernel). NULL: never. */
-  bool (*interior_first)(const mg_view_t *v, int n);
-} mg_backend_overlap_t;
-
-/** What a resident smooth does besides its steps. level/smooth.h also uses it for a smooth of
- * several sweeps: the first one interpolates, the last one has the residual. */
-typedef struct {
-  /** Its first iterate is x + P src, or P src if the sweep has no x. P: formula `kind`, P0, P1 or
-   *  V2. The operation computes the coarse ghosts outside walls and may write them; other ghosts of
-   *  src need not be valid. NULL: no interpolation. */
-  const mg_view_t *source;
-  mg_vector_t src;
-  mg_interpolation_t kind;
-  /** As smooth_residual does: restrict the residual of the result to vector dst of `coarse`, or if
-   *  `coarse` is NULL raise the norm. */
-  bool has_residual;
-  const mg_view_t *coarse;
-  mg_vector_t dst;
-} mg_resident_use_t;
-
-/** Several operations in one pass over memory. Each entry is optional by itself. */
-typedef struct {
-  /** All n steps of a smooth as one operation that keeps the level in the processor, or on a CPU
-   *  the part of it that is in use, with dst = x, or x < 0. Steps on all cells may also write the
-   *  other one of MG_U and MG_TMP. The steps satisfy mg_steps_fuse. It also does what `use` says.
-   *  With walls on all sides it reads no ghosts of the level. Otherwise n + 1 ghost layers of x,
-   * and n of MG_F, the coefficients and MG_DINV, must be valid, and one layer of dst is valid then.
-   *  Needs norm_begin and norm_end. */
-  mg_status_t (*smooth_resident)(const mg_view_t *v, const mg_sweep_t *sweep,
-                                 const mg_resident_use_t *use);
-  /** Rows of the strips in which smooth_resident passes through a level with n steps, for reports.
-   *  NULL: it has no strips. */
-  int (*strip_rows)(const mg_view_t *v, const mg_step_t *step, int n);
-  /** Report whether `interpolate` of this kind computes the ghosts outside walls of the coarse
-   *  level itself, so that `fill_wall_ghosts` need not be called before it. */
-  bool (*folds_walls)(const mg_view_t *coarse, mg_interpolation_t kind);
-  /** max |f - A x| without storing it. */
-  mg_status_t (*residual_norm)(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);
-  /** coarse dst = mean of the 8 children of f - A x, without storing the residual. */
-  mg_status_t (*residual_restrict)(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
-                                   const mg_view_t *coarse, mg_vector_t dst);
-  /** `smooth` of n > 1 steps that also uses the residual of its result: coarse dst = mean of its 8
-   *  children, or if `coarse` is NULL its maximum norm, which norm_end returns. norm_begin clears
-   *  the maximum; no other reduction may come between. All ghosts that the sweep reads are needed
-   *  one layer deeper. Needs norm_begin and norm_end. */
-  mg_status_t (*smooth_residual)(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
-                                 const mg_view_t *coarse, mg_vector_t dst);
-  mg_status_t (*norm_begin)(void);
-  mg_status_t (*norm_end)(double *norm);
-  /** `smooth` of n > 1 steps whose first iterate is x + P src instead of x, or P src alone if the
-   *  sweep has no x; it has no `previous`. P: formula `kind`, P0, P1 or V2, from the coarsened
-   *  patches. The entry computes the coarse ghosts outside walls and may write them; of all others,
-   *  mg_coarse_layers_of_steps layers must be valid. Ghosts of x are those before the correction.
-   *  can_interpolate_smooth reports whether it can smooth the views so. Both entries or none. */
-  bool (*can_interpolate_smooth)(const mg_view_t *v, const mg_view_t *coarse, const mg_sweep_t *s);
-  mg_status_t (*interpolate_smooth)(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
-                                    const mg_view_t *coarse, mg_vector_t src,
-                                    mg_interpolation_t kind);
-  /** A whole Krylov solve of the coarsest level as in bottom.h, if the plan says so (path.h).
-   *  @param[in] reduction  stop at this reduction of the maximum norm of the residual */
-  mg_status_t (*bottom)(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int max_iterations,
-                        double reduction);
-} mg_backend_fused_t;
-
-/** Profiles. The timers are for a backend with a queue. */
-typedef struct {
-  /** Event timers on the device clock. timer_record records the time at which all operations
-   *  enqueued so far have completed, without waiting. timers_elapsed requires that both timers
-   *  have been waited for. */
-  mg_status_t (*timers_create)(int n);
-  void (*timers_free)(void);
-  mg_status_t (*timer_record)(int number);
-  mg_status_t (*timers_elapsed)(int first, int last, double *seconds);
-  /** Name the operations in between for a profiler; ranges nest. They are ignored while a graph is
-   *  captured, where no operation runs. NULL: there are no ranges. */
-  void (*range_begin)(const char *name);
-  void (*range_end)(void);
-} mg_backend_profile_t;
-
 typedef struct mg_backend {
   const char *name;
   int value_bytes; /**< sizeof(mg_real_t) of the levels that the table works on: 8 or 4 */
@@ -187,30 +92,6 @@ typedef struct mg_backend {
   /** Fill f and the face betas of every cell, including the faces at index n that close the
    *  patch, without the factors of level/metric.h. */
   mg_status_t (*set_problem)(const mg_view_t *v, const mg_tables_t *tables);
-  /** Add to f, and to alpha if the level stores it, what the condition on a side requires
-   *  (mg_wall_share). Betas have no factors yet.
-   *  @param[in] width   of the cells next to the wall
-   *  @param[in] values  values of the condition, in these cells; MG_NO_VECTOR: condition->value */
-  mg_status_t (*set_wall)(const mg_view_t *v, int d, int side, const mg_side_t *condition,
-                          double width, mg_vector_t values);
-  /** Copy n + 1 factors for each direction of the level.
-   *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-  mg_status_t (*prepare_factors)(const mg_view_t *v, const double *const factor[3],
-                                 mg_factors_t **out);
-  /** Waits until no operation uses them. */
-  void (*release_factors)(mg_factors_t *factors);
-  /** Multiply cells and faces (i, j, k) of vec, up to index n, by factor[0][i] factor[1][j]
-   *  factor[2][k]. */
-  mg_status_t (*multiply_axes)(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors);
-  /** Add the betas of this rank's faces to the sums of planes of cells of level 0: each times
-   *  `scale`, without its fraction. A face belongs to the cell above it; faces on walls do not
-   *  count. They have no factors yet.
-   *  @param[in,out] sum  for each direction and each plane across it the sums of the faces normal
-   *      to i, j, k
-   *  @param[in,out] least  becomes the least beta above 0 of each direction's faces, if that is
-   * less; least[3] becomes 0 if the beta of a face is 0
-   *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-  mg_status_t (*sum_planes)(const mg_view_t *v, double scale, int64_t *sum, double least[4]);
   /** Restrict MG_BETA_I + d of the fine patches to vector `dst` of the coarse patches, for faces
    *  0..n in direction d. Coarse patch p is the coarsened fine patch p.
    *  @param[in] factor  for mg_restrict_face, of each coarse face in direction d; NULL: each coarse
@@ -273,16 +154,17 @@ typedef struct mg_backend {
 
   /* ---- optional groups, zero or NULL in a backend that lacks them ---- */
   mg_backend_queue_t queue;
-  mg_backend_overlap_t overlap;
-  mg_backend_fused_t fused;
-  const mg_backend_profile_t *profile;
-  const mg_backend_device_t *device;      /**< in all tables of GPUs */
-  const struct mg_backend_coarse *coarse; /**< backend/cycles.h */
-  const struct mg_backend_graph *graph;   /**< backend/cycles.h */
-  const struct mg_backend_mixed *mixed;   /**< backend/mixed.h; only in tables for double */
-  const struct mg_backend_arrays *arrays; /**< backend/arrays.h; in all tables for double */
-  const struct mg_backend_peer *peer;     /**< backend/peer.h; only in tables for double */
-  const struct mg_backend_p2p *p2p;       /**< backend/p2p.h */
+  const struct mg_backend_overlap *overlap; /**< backend/sweeps.h */
+  const struct mg_backend_fused *fused;     /**< backend/sweeps.h */
+  const struct mg_backend_profile *profile; /**< backend/event_timers.h */
+  const mg_backend_device_t *device;        /**< in all tables of GPUs */
+  const struct mg_backend_coarse *coarse;   /**< backend/cycles.h */
+  const struct mg_backend_graph *graph;     /**< backend/cycles.h */
+  const struct mg_backend_domains *domains; /**< backend/domains.h; only in tables for double */
+  const struct mg_backend_mixed *mixed;     /**< backend/mixed.h; only in tables for double */
+  const struct mg_backend_arrays *arrays;   /**< backend/arrays.h; in all tables for double */
+  const struct mg_backend_peer *peer;       /**< backend/peer.h; only in tables for double */
+  const struct mg_backend_p2p *p2p;         /**< backend/p2p.h */
 } mg_backend_t;
 
 /** The CPU: OpenMP over planes and rows, SIMD along i. The same for float cells. */

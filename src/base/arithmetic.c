@@ -1,6 +1,6 @@
 #include "base/arithmetic.h"
 #include "base/log.h"
-#include "base/machine.h"
+#include "base/machine_checks.h"
 #include <fenv.h>
 #include <string.h>
 

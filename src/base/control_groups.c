@@ -1,5 +1,5 @@
 #include "base/control_groups.h"
-#include "base/machine.h"
+#include "base/machine_checks.h"
 #include "base/paths.h"
 #include <limits.h>
 #include <stdbool.h>

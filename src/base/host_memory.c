@@ -1,6 +1,6 @@
 /* Available host memory, as reported by the kernel and the control groups (cgroups). */
 #include "base/control_groups.h"
-#include "base/machine.h"
+#include "base/machine_checks.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Model of the CPU, from Linux's /proc. */
 #include "base/machine.h"
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>

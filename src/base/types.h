@@ -20,7 +20,7 @@ enum {
   MG_WALL_DIRICHLET, /**< u = 0 on the wall */
   MG_WALL_NEUMANN,   /**< no flux through the wall; 7-point operators only */
   MG_N_TUNED_WALLS,  /**< later kinds run the simple kernels of GPUs, which use mg_ghost */
-  MG_N_WALLS = MG_N_TUNED_WALLS /**< --boundary has a word for each (params_sides.c) */
+  MG_N_WALLS = MG_N_TUNED_WALLS /**< --boundary has a word for each (params_domains.c) */
 };
 
 /** A side of the domain. On a wall: `u` * u + `flux` * beta du/dn = `value`, with the outward

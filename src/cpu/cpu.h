@@ -103,6 +103,19 @@ typedef struct {
   int64_t row_values; /**< length of a scratch row, including padding before its first cell */
 } mg_cpu_interpolation_job_t;
 
+/** Formulas of an interpolation along rows. */
+typedef struct {
+  /** Apply the one of a child's side, -1 or 1, to a row including ghosts; x[0..4] are the rows at
+   *  offsets -2..2. */
+  void (*combine)(const mg_real_t *const x[5], int side, int n, mg_real_t *restrict out);
+  /** Expand a combined row along i into n pairs of children. */
+  void (*expand)(const mg_real_t *t, int n, mg_real_t *restrict out, bool add);
+} mg_cpu_interpolation_rows_t;
+mg_cpu_interpolation_rows_t mg_cpu_interpolation_rows(mg_interpolation_t kind);
+
+/** A scratch row of the calling thread, 0 to 5. */
+mg_real_t *mg_cpu_interpolation_scratch(const mg_cpu_interpolation_job_t *job, int line);
+
 /** @return MG_OK, MG_ERR_MEMORY */
 mg_status_t mg_cpu_interpolation_job(const mg_view_t *coarse, mg_vector_t src,
                                      const mg_view_t *fine, mg_vector_t dst,
@@ -111,15 +124,15 @@ mg_status_t mg_cpu_interpolation_job(const mg_view_t *coarse, mg_vector_t src,
 void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1,
                                 void *job);
 
+/* Transfers between levels of any sizes (children.c), for the entries below. */
+void mg_cpu_restrict_children(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
+                              mg_vector_t dst);
+void mg_cpu_restrict_any_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
+                               mg_vector_t dst, const mg_face_factor_t *factor);
+void mg_cpu_interpolate_children(const mg_view_t *fine, mg_cpu_interpolation_job_t *job);
+
 /* The entries of the backend table, one file each. */
 mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables);
-mg_status_t mg_cpu_set_wall(const mg_view_t *v, int d, int side, const mg_side_t *condition,
-                            double width, mg_vector_t values);
-mg_status_t mg_cpu_prepare_factors(const mg_view_t *v, const double *const factor[3],
-                                   mg_factors_t **out);
-void mg_cpu_release_factors(mg_factors_t *factors);
-mg_status_t mg_cpu_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors);
-mg_status_t mg_cpu_sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[4]);
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                   mg_vector_t dst, const mg_face_factor_t *factor);
 mg_status_t mg_cpu_extend_faces(const mg_view_t *v);
@@ -139,7 +152,9 @@ mg_status_t mg_cpu_combine(const mg_view_t *v, mg_combination_t c, mg_vector_t d
                            mg_vector_t x, double beta, mg_vector_t y);
 mg_status_t mg_cpu_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm);
 mg_status_t mg_cpu_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum);
+extern const struct mg_backend_fused mg_cpu_fused;
 #ifndef MG_FLOAT
+extern const struct mg_backend_domains mg_cpu_domains;
 extern const struct mg_backend_mixed mg_cpu_mixed;
 extern const struct mg_backend_arrays mg_cpu_arrays;
 #endif

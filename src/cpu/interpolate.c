@@ -3,7 +3,7 @@
  * Bytes per fine cell: 17 with correction (u read and written, 1/8 of a coarse cell), 9 without. */
 #include "base/alloc.h"
 #include "cpu/cpu.h"
-#include "formulas/transfer.h"
+#include "wings.h"
 #include <stdlib.h>
 
 enum { REACH = 2, LINES = 2 * REACH + 1, PAD = 16 };
@@ -16,7 +16,6 @@ enum { REACH = 2, LINES = 2 * REACH + 1, PAD = 16 };
 #define V4(a, b, c, d, e, side) mg_interpolate_v4(a, b, c, d, e, side)
 #define FOR_ALL(what)           what(P0) what(P1) what(V2) what(P2) what(V4)
 
-/* Apply a formula to a row including ghosts; x[0..4] are the rows at offsets -2..2. */
 #define COMBINE(kind)                                                                              \
   static void combine_##kind(const mg_real_t *const x[LINES], int side, int n,                     \
                              mg_real_t *restrict out) {                                            \
@@ -26,7 +25,6 @@ enum { REACH = 2, LINES = 2 * REACH + 1, PAD = 16 };
   }
 FOR_ALL(COMBINE)
 
-/* Expand a combined row along i into n pairs of children. */
 #define CHILD(kind, side) kind(t[i - 2], t[i - 1], t[i], t[i + 1], t[i + 2], side)
 #define EXPAND(kind)                                                                               \
   static void expand_##kind(const mg_real_t *t, int n, mg_real_t *restrict out, bool add) {        \
@@ -45,10 +43,15 @@ FOR_ALL(COMBINE)
 FOR_ALL(EXPAND)
 
 #define ROW(kind) [MG_INTERPOLATE_##kind] = {combine_##kind, expand_##kind},
-static const struct {
-  void (*combine)(const mg_real_t *const x[LINES], int side, int n, mg_real_t *restrict out);
-  void (*expand)(const mg_real_t *t, int n, mg_real_t *restrict out, bool add);
-} formulas[] = {FOR_ALL(ROW)};
+static const mg_cpu_interpolation_rows_t formulas[] = {FOR_ALL(ROW)};
+
+mg_cpu_interpolation_rows_t mg_cpu_interpolation_rows(mg_interpolation_t kind) {
+  return formulas[kind];
+}
+
+mg_real_t *mg_cpu_interpolation_scratch(const mg_cpu_interpolation_job_t *job, int line) {
+  return job->scratch + (mg_cpu_thread() * (LINES + 1) + line) * job->row_values + PAD;
+}
 
 static void inject_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1,
                          const mg_cpu_interpolation_job_t *job) {
@@ -81,13 +84,12 @@ void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j
   const mg_patch_t *p = &job->fine->patch[patch], *c = &coarse->patch[patch];
   /* Read only `reach` cells past the patch: p1 and v2 have a single ghost layer. */
   const int reach = job->kind == MG_INTERPOLATE_V4 ? 2 : 1;
-  mg_real_t *mine = job->scratch + mg_cpu_thread() * (LINES + 1) * job->row_values + PAD;
-  mg_real_t *across_jk = mine + LINES * job->row_values;
+  mg_real_t *across_jk = mg_cpu_interpolation_scratch(job, LINES);
   for (int side_k = 0; side_k < 2; side_k++) {
     /* Rows j - reach to j + reach, combined in k. From row to row, each moves down by one. */
     mg_real_t *across_k[LINES];
     for (int r = 0; r < LINES; r++)
-      across_k[r] = mine + r * job->row_values;
+      across_k[r] = mg_cpu_interpolation_scratch(job, r);
     for (int j = j0 - reach + 1; j <= j0 + reach; j++)
       combine_in_k(job, c, j - 1, k, reach, side_k, across_k[REACH + j - j0]);
     for (int j = j0; j < j1; j++) {
@@ -120,71 +122,6 @@ mg_status_t mg_cpu_interpolation_job(const mg_view_t *coarse, mg_vector_t src,
   return mg_new(&job->scratch, threads * (LINES + 1) * job->row_values, "interpolation rows");
 }
 
-/* Combine three rows with their ghosts next to the patch, at a child's side of the middle one. */
-static const mg_real_t *combine_side(mg_interpolation_t kind, const mg_real_t *const x[3], int side,
-                                     int n, mg_real_t *restrict out) {
-  if (side == 0) return x[1];
-  const mg_real_t *const lines[LINES] = {x[0], x[0], x[1], x[2], x[2]};
-  formulas[kind].combine(lines, side, n, out);
-  return out;
-}
-
-/* Set cells [i0, i1) of a fine row, which are single or pairs, from a row of the coarse patch. */
-static void expand_any(const mg_cpu_interpolation_job_t *job, const mg_real_t *t, int i0, int i1,
-                       bool pairs, mg_real_t *out) {
-  const int n = pairs ? (i1 - i0) / 2 : 0;
-  if (n > 0) formulas[job->kind].expand(t, n, out + i0, job->add);
-  for (int i = i0 + 2 * n; i < i1; i++) { /* in the place of a coarse cell */
-    const mg_real_t value = t[i - i0 - n];
-    out[i] = job->add ? out[i] + value : value;
-  }
-}
-
-static int clamp(int x, int low, int high) {
-  return x < low ? low : x > high ? high : x;
-}
-
-static void expand_row(const mg_cpu_interpolation_job_t *job, const mg_patch_t *p,
-                       const mg_patch_t *c, const mg_real_t *t, mg_real_t *out) {
-  const mg_singles_t *s = &job->fine->single[0];
-  int at = 0;
-  for (int r = 0; at < p->n[0]; r++) {
-    const int begin = r < 2 ? clamp(s->begin[r] - p->lo[0], at, p->n[0]) : p->n[0],
-              end = r < 2 ? clamp(s->end[r] - p->lo[0], begin, p->n[0]) : p->n[0];
-    expand_any(job, t + mg_parent(s, p->lo[0] + at) - c->lo[0], at, begin, true, out);
-    expand_any(job, t + mg_parent(s, p->lo[0] + begin) - c->lo[0], begin, end, false, out);
-    at = end;
-  }
-}
-
-/* The same between levels of any sizes, for a strip of the fine level (formulas/transfer.h). */
-static void children_strip(const mg_view_t *fine, int patch, int k, int j0, int j1, void *arg) {
-  const mg_cpu_interpolation_job_t *job = arg;
-  const mg_patch_t *p = &fine->patch[patch], *c = &job->coarse->patch[patch];
-  const mg_singles_t *in_j = &fine->single[1], *in_k = &fine->single[2];
-  const bool p0 = job->kind == MG_INTERPOLATE_P0;
-  const int32_t k_all = p->lo[2] + k;
-  const int side_k = p0 ? 0 : mg_child_side(in_k, fine->n[2], k_all);
-  /* P0 reads and writes none of these rows. */
-  mg_real_t *mine[LINES + 1] = {NULL};
-  for (int line = 0; !p0 && line <= LINES; line++)
-    mine[line] = job->scratch + (mg_cpu_thread() * (LINES + 1) + line) * job->row_values + PAD;
-  for (int j = j0; j < j1; j++) {
-    const int32_t j_all = p->lo[1] + j;
-    const int side_j = p0 ? 0 : mg_child_side(in_j, fine->n[1], j_all), reach = side_j ? 1 : 0;
-    const mg_real_t *const x = mg_cell(c, job->src, 0, mg_parent(in_j, j_all) - c->lo[1],
-                                       mg_parent(in_k, k_all) - c->lo[2]),
-                           *rows[3] = {NULL};
-    for (int dj = -reach; dj <= reach; dj++) {
-      const mg_real_t *const at = x + dj * c->jstride, *const planes[3] = {at - c->kstride, at,
-                                                                           at + c->kstride};
-      rows[dj + 1] = combine_side(job->kind, planes, side_k, c->n[0], mine[dj + 1]);
-    }
-    const mg_real_t *t = combine_side(job->kind, rows, side_j, c->n[0], mine[LINES]);
-    expand_row(job, p, c, t, mg_cell(p, job->dst, 0, j, k));
-  }
-}
-
 mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
                                mg_vector_t dst, mg_interpolation_t kind, bool add) {
   const bool halves = mg_doubles(fine->n, coarse->n);
@@ -192,10 +129,8 @@ mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, mg_vector_t src, const m
   mg_cpu_interpolation_job_t job;
   MG_TRY(mg_cpu_interpolation_job(coarse, src, fine, dst, kind, add, threads, &job));
   job.coarse = coarse;
-  if (halves)
-    mg_cpu_strips(coarse, mg_cpu_interpolation_strip, &job);
-  else
-    mg_cpu_strips(fine, children_strip, &job);
+  if (halves) mg_cpu_strips(coarse, mg_cpu_interpolation_strip, &job);
+  MG_IF_DOMAINS(if (!halves) mg_cpu_interpolate_children(fine, &job));
   free(job.scratch);
   return MG_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef MG_CPU_PASS_H
 #define MG_CPU_PASS_H
 
+#include "backend/sweeps.h"
 #include "cpu/cpu.h"
 
 /** An operation on the strips of a level's only patch. */

@@ -146,3 +146,10 @@ mg_status_t mg_cpu_smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
   free(s.stage);
   return status;
 }
+
+const mg_backend_fused_t mg_cpu_fused = {.smooth_resident = mg_cpu_smooth_resident,
+                                         .strip_rows = mg_cpu_strip_rows,
+                                         .norm_begin = mg_cpu_norm_begin,
+                                         .norm_end = mg_cpu_norm_end,
+                                         .residual_norm = mg_cpu_residual_norm,
+                                         .residual_restrict = mg_cpu_residual_restrict};

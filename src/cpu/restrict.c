@@ -1,6 +1,6 @@
 /* Mean of 8 cells, and of 4 faces. Fine and coarse patches correspond one to one. */
 #include "cpu/cpu.h"
-#include "formulas/transfer.h"
+#include "wings.h"
 
 typedef struct {
   const mg_view_t *fine;
@@ -22,33 +22,24 @@ static void cells_strip(const mg_view_t *coarse, int patch, int k, int j0, int j
   }
 }
 
-/* The same between levels of any sizes. */
-static void children_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1, void *arg) {
-  const job_t *job = arg;
-  const mg_patch_t *p = &job->fine->patch[patch], *c = &coarse->patch[patch];
-  const mg_real_t weight = mg_child_weight(job->fine->n, coarse->n);
-  const mg_children_t in_k = mg_children(job->fine, p, c, 2, k);
-  for (int j = j0; j < j1; j++) {
-    const mg_children_t in_j = mg_children(job->fine, p, c, 1, j);
-    const mg_real_t *x = mg_cell(p, job->src, 0, in_j.first, in_k.first);
-    mg_real_t *out = mg_cell(c, job->dst, 0, j, k);
-    for (int i = 0; i < c->n[0]; i++) {
-      const mg_children_t in_i = mg_children(job->fine, p, c, 0, i);
-      out[i] =
-          weight * mg_sum_children(x + in_i.first, p->jstride, p->kstride, in_i.n, in_j.n, in_k.n);
-    }
-  }
-}
-
 mg_status_t mg_cpu_restrict_cells(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
                                   mg_vector_t dst) {
   job_t job = {.fine = fine, .src = src, .dst = dst};
-  mg_cpu_strips(coarse, mg_doubles(fine->n, coarse->n) ? cells_strip : children_strip, &job);
+  MG_IF_DOMAINS(if (!mg_doubles(fine->n, coarse->n)) {
+    mg_cpu_restrict_children(fine, src, coarse, dst);
+    return MG_OK;
+  })
+  mg_cpu_strips(coarse, cells_strip, &job);
   return MG_OK;
 }
 
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                   mg_vector_t dst, const mg_face_factor_t *factor) {
+  (void)factor;
+  MG_IF_DOMAINS(if (factor) {
+    mg_cpu_restrict_any_faces(fine, d, coarse, dst, factor);
+    return MG_OK;
+  })
   for (int q = 0; q < fine->n_patches; q++) {
     const mg_patch_t *p = &fine->patch[q], *c = &coarse->patch[q];
     const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
@@ -58,9 +49,6 @@ mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t 
     for (int k = 0; k < n[2]; k++)
       for (int j = 0; j < n[1]; j++) {
         mg_real_t *out = mg_cell(c, dst, 0, j, k);
-        for (int i = 0; factor && i < n[0]; i++)
-          out[i] = mg_restrict_face(fine, p, c, d, (const int[3]){i, j, k}, factor);
-        if (factor) continue;
         const mg_real_t *x = mg_cell(p, MG_BETA_I + d, 0, 2 * j, 2 * k);
 #pragma omp simd
         for (int i = 0; i < n[0]; i++)

@@ -1,5 +1,5 @@
 #include "base/alloc.h"
-#include "cpu/pass.h"
+#include "cpu/cpu.h"
 #include "wings.h"
 #include <stdlib.h>
 #include <string.h>
@@ -35,40 +35,31 @@ static void cpu_release(void *memory, size_t bytes, mg_space_t space) {
   free(memory);
 }
 
-const mg_backend_t mg_backend_cpu = {
-    .name = "cpu",
-    .value_bytes = sizeof(mg_real_t),
-    .alloc = cpu_alloc,
-    .release = cpu_release,
-    .clear = cpu_clear,
-    .set_problem = mg_cpu_set_problem,
-    .set_wall = mg_cpu_set_wall,
-    .prepare_factors = mg_cpu_prepare_factors,
-    .release_factors = mg_cpu_release_factors,
-    .multiply_axes = mg_cpu_multiply_axes,
-    .sum_planes = mg_cpu_sum_planes,
-    .restrict_faces = mg_cpu_restrict_faces,
-    .extend_faces = mg_cpu_extend_faces,
-    .set_diagonal = mg_cpu_set_diagonal,
-    .fill_wall_ghosts = mg_cpu_fill_wall_ghosts,
-    .smooth = mg_cpu_smooth,
-    .residual = mg_cpu_residual,
-    .restrict_cells = mg_cpu_restrict_cells,
-    .interpolate = mg_cpu_interpolate,
-    .prepare_copies = mg_cpu_prepare_copies,
-    .release_copies = mg_cpu_release_copies,
-    .copy = mg_cpu_copy,
-    .fill = mg_cpu_fill,
-    .combine = mg_cpu_combine,
-    .max_norm = mg_cpu_max_norm,
-    .dot = mg_cpu_dot,
-    MG_IF_FUSED(.fused = {.smooth_resident = mg_cpu_smooth_resident,
-                          .strip_rows = mg_cpu_strip_rows,
-                          .norm_begin = mg_cpu_norm_begin,
-                          .norm_end = mg_cpu_norm_end,
-                          .residual_norm = mg_cpu_residual_norm,
-                          .residual_restrict = mg_cpu_residual_restrict}, )
+const mg_backend_t mg_backend_cpu = {.name = "cpu",
+                                     .value_bytes = sizeof(mg_real_t),
+                                     .alloc = cpu_alloc,
+                                     .release = cpu_release,
+                                     .clear = cpu_clear,
+                                     .set_problem = mg_cpu_set_problem,
+                                     .restrict_faces = mg_cpu_restrict_faces,
+                                     .extend_faces = mg_cpu_extend_faces,
+                                     .set_diagonal = mg_cpu_set_diagonal,
+                                     .fill_wall_ghosts = mg_cpu_fill_wall_ghosts,
+                                     .smooth = mg_cpu_smooth,
+                                     .residual = mg_cpu_residual,
+                                     .restrict_cells = mg_cpu_restrict_cells,
+                                     .interpolate = mg_cpu_interpolate,
+                                     .prepare_copies = mg_cpu_prepare_copies,
+                                     .release_copies = mg_cpu_release_copies,
+                                     .copy = mg_cpu_copy,
+                                     .fill = mg_cpu_fill,
+                                     .combine = mg_cpu_combine,
+                                     .max_norm = mg_cpu_max_norm,
+                                     .dot = mg_cpu_dot,
+                                     MG_IF_FUSED(.fused = &mg_cpu_fused, )
 #ifndef MG_FLOAT
-        MG_IF_MIXED(.mixed = &mg_cpu_mixed, ) MG_IF_ARRAYS(.arrays = &mg_cpu_arrays)
+                                         MG_IF_DOMAINS(.domains = &mg_cpu_domains, )
+                                             MG_IF_MIXED(.mixed = &mg_cpu_mixed, )
+                                                 MG_IF_ARRAYS(.arrays = &mg_cpu_arrays)
 #endif
 };

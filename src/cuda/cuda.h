@@ -13,8 +13,10 @@
 extern "C" {
 #include "backend/arrays.h"
 #include "backend/cycles.h"
+#include "backend/event_timers.h"
 #include "backend/mixed.h"
 #include "backend/peer.h"
+#include "backend/sweeps.h"
 #include "base/alloc.h"
 #include "base/log.h"
 }
@@ -35,6 +37,7 @@ struct mg_cuda_state_t {
   bool exchange_beside;               /**< the last launch is an exchange beside which the next may
                                          run */
   unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
+  unsigned long long *smooth_norm;    /**< device: norm after a smooth, of norm_begin to norm_end */
   unsigned long long *reduction_host; /**< pinned: host copy of `reduction` */
   cudaEvent_t event;
   int device;                       /**< its number */
@@ -220,6 +223,16 @@ void mg_cuda_resident_close(void);
 void mg_float_cuboids_close(void);
 /** Whether the open device supports fused sweeps (fused/sweeps.cu). */
 mg_status_t mg_cuda_has_fused(bool *has);
+
+/** Copy tables of the host into one device allocation, a row of mg_cuda_table_row doubles for each
+ *  (steps/problem.cu). Table t has n[t % 3] values, or one more if `closed`. */
+mg_status_t mg_cuda_copy_tables(const double *const *from, int n_tables, const int32_t n[3],
+                                unsigned closed, double **out);
+size_t mg_cuda_table_row(const int32_t n[3]);
+
+/* Entries norm_begin and norm_end (steps/reduce.cu). */
+mg_status_t mg_cuda_norm_begin(void);
+mg_status_t mg_cuda_norm_end(double *norm);
 
 /* Groups of the table. */
 extern const mg_backend_coarse_t mg_cuda_coarse;

@@ -244,10 +244,10 @@ extern "C" const mg_backend_t mg_backend_cuda_simple = {
     .max_norm = max_norm,
     .dot = dot,
     .queue = mg_cuda_queue,
-    .profile = &mg_cuda_profile,
-    .device = &mg_cuda_device,
+    MG_IF_PROFILE(.profile = &mg_cuda_profile, ).device = &mg_cuda_device,
 #ifndef MG_FLOAT
-    MG_IF_MIXED(.mixed = &mg_cuda_simple_mixed, ) MG_IF_ARRAYS(.arrays = &mg_cuda_arrays, ).peer =
-        &mg_cuda_peer,
+    MG_IF_DOMAINS(.domains = &mg_cuda_domains, ) MG_IF_MIXED(.mixed = &mg_cuda_simple_mixed, )
+        MG_IF_ARRAYS(.arrays = &mg_cuda_arrays, )
+            .peer = &mg_cuda_peer,
 #endif
     MG_IF_EXCHANGE(.p2p = &mg_cuda_p2p)};

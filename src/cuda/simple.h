@@ -122,13 +122,6 @@ mg_status_t mg_cuda_finish(void);
 mg_status_t mg_cuda_event_record(void);
 mg_status_t mg_cuda_event_wait(void);
 mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);
-mg_status_t mg_cuda_set_wall(const mg_view_t *v, int d, int side, const mg_side_t *condition,
-                             double width, mg_vector_t values);
-mg_status_t mg_cuda_prepare_factors(const mg_view_t *v, const double *const factor[3],
-                                    mg_factors_t **out);
-void mg_cuda_release_factors(mg_factors_t *factors);
-mg_status_t mg_cuda_multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors);
-mg_status_t mg_cuda_sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[4]);
 mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                    mg_vector_t dst, const mg_face_factor_t *factor);
 mg_status_t mg_cuda_extend_faces(const mg_view_t *v);
@@ -141,8 +134,9 @@ mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const 
 mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out);
 void mg_cuda_release_copies(mg_copies_t *copies);
 mg_status_t mg_cuda_copy(const mg_copies_t *copies, mg_vector_t src, mg_vector_t dst);
-extern const mg_backend_profile_t mg_cuda_profile;
+extern const struct mg_backend_profile mg_cuda_profile;
 extern const mg_backend_device_t mg_cuda_device;
+extern const struct mg_backend_domains mg_cuda_domains;
 extern const struct mg_backend_mixed mg_cuda_simple_mixed;
 extern const struct mg_backend_arrays mg_cuda_arrays;
 extern const struct mg_backend_peer mg_cuda_peer;
@@ -151,10 +145,7 @@ extern const struct mg_backend_p2p mg_cuda_p2p;
 #ifdef MG_FLOAT
 #define MG_CUDA_PROBLEM_ENTRIES
 #else
-#define MG_CUDA_PROBLEM_ENTRIES                                                                    \
-  .set_problem = mg_cuda_set_problem, .set_wall = mg_cuda_set_wall,                                \
-  .prepare_factors = mg_cuda_prepare_factors, .release_factors = mg_cuda_release_factors,          \
-  .multiply_axes = mg_cuda_multiply_axes, .sum_planes = mg_cuda_sum_planes,
+#define MG_CUDA_PROBLEM_ENTRIES .set_problem = mg_cuda_set_problem,
 #endif
 #define MG_CUDA_SETUP_ENTRIES                                                                      \
   .value_bytes = sizeof(mg_real_t), .alloc = mg_cuda_alloc, .release = mg_cuda_release,            \

@@ -1,9 +1,10 @@
 #include "device/memory_check.h"
 #include "base/log.h"
-#include "base/machine.h"
+#include "base/machine_checks.h"
 #include "comm/comm.h"
 #include "device/device_select.h"
 #include "params/params_table.h"
+#include "plan/plan_stats.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -148,6 +149,12 @@ mg_status_t mg_memory_room(const mg_params_t *params, mg_room_t *room) {
   *room = (mg_room_t){mg_host_memory_available(), mg_host_memory_process_limit(), INT64_MAX};
   if (!mg_params_uses_gpu(params)) return MG_OK;
   return mg_comm_agree(mg_device_room(&room->device_bytes));
+}
+
+mg_status_t mg_memory_need_now(const mg_params_t *params, mg_memory_check_t *capacity) {
+  mg_room_t room;
+  MG_TRY(mg_memory_room(params, &room));
+  return mg_memory_need(params, &room, capacity);
 }
 
 mg_status_t mg_memory_check(const mg_params_t *params) {

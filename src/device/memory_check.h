@@ -51,6 +51,10 @@ MG_MUST_CHECK mg_status_t mg_memory_check_measure(const mg_params_t *params, con
 MG_MUST_CHECK mg_status_t mg_memory_need(const mg_params_t *params, const mg_room_t *room,
                                          mg_memory_check_t *capacity);
 
+/** As mg_memory_need, with the memory available now. */
+MG_MUST_CHECK mg_status_t mg_memory_need_now(const mg_params_t *params,
+                                             mg_memory_check_t *capacity);
+
 /** Describe why a run does not fit, in one line: need, room and the sizes that fit. */
 void mg_memory_check_describe(const mg_memory_check_t *capacity, char *text, int text_size);
 

@@ -1,6 +1,7 @@
 #include "device/thread_check.h"
 #include "base/log.h"
 #include "base/machine.h"
+#include "base/machine_checks.h"
 #include "comm/comm.h"
 
 mg_status_t mg_thread_check(void) {

@@ -54,7 +54,7 @@ MG_INLINE mg_real_t mg_sum_children(const mg_real_t *x, ptrdiff_t js, ptrdiff_t 
 }
 
 /** How the betas of the fine faces of one coarse face make its beta. */
-typedef struct {
+typedef struct mg_face_factor {
   double scale; /**< of their sum, if beta is constant along the normal */
   double
       in_line; /**< distance of the coarse centers by that of the fine ones, along the children */

@@ -3,6 +3,7 @@
 #define MG_DUMP_PARTS_H
 
 #include "io/dump.h"
+#include "io/field_io.h"
 #include "io/hdf5/h5.h"
 #include "params/params_table.h"
 
@@ -56,5 +57,15 @@ MG_MUST_CHECK mg_status_t mg_dump_check_xml(const char *path);
 MG_MUST_CHECK mg_status_t mg_dump_remove_conditions(mg_hierarchy_t *h, mg_field_t field,
                                                     mg_vector_t vec);
 MG_MUST_CHECK mg_status_t mg_dump_restore_conditions(mg_hierarchy_t *h, mg_vector_t vec);
+
+/* What only dumps of general grids have (dump_walls.c): */
+
+/** Remove the factors of the faces on the high side in direction d. */
+MG_MUST_CHECK mg_status_t mg_dump_unscale_wall(const mg_hierarchy_t *h, int d, const int32_t n[2],
+                                               double *faces);
+/** Write or compare values of conditions, and the positions of faces. */
+MG_MUST_CHECK mg_status_t mg_dump_run_sides(mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
+                                            const mg_rows_t *wall);
+MG_MUST_CHECK mg_status_t mg_dump_run_axes(const mg_hierarchy_t *h, mg_h5_t *file, bool write);
 
 #endif

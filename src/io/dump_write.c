@@ -6,8 +6,8 @@
 #include "io/input.h"
 #include "io/stored_sums.h"
 #include "level/ops.h"
-#include "level/wall_faces.h"
 #include "params/params_files.h"
+#include "wings.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,19 +30,22 @@ typedef struct {
 static mg_status_t run_field(mg_hierarchy_t *h, int l, mg_field_t field, bool write,
                              mg_field_io_t *io, beyond_t *beyond) {
   char path[MG_DATA_PATH_MAX];
-  mg_metric_t metric;
+  mg_metric_t metric = {.is_one = true};
   mg_dump_data_path(&h->params, l, field, path);
   if (!write) return mg_field_read(io, path, MG_NO_VECTOR);
-  if (l == 0) MG_TRY(mg_comm_agree_or_end(mg_dump_remove_conditions(h, field, vector_of[field])));
+  MG_IF_DOMAINS(if (l == 0) MG_TRY(
+      mg_comm_agree_or_end(mg_dump_remove_conditions(h, field, vector_of[field]))));
   if (field == MG_FIELD_RESIDUAL)
     MG_TRY(mg_comm_agree_or_end(mg_residual(&h->level[l], MG_TMP, MG_U, MG_F)));
-  MG_TRY(mg_comm_agree(mg_metric_create(h, l, vector_of[field], &metric)));
+  MG_IF_DOMAINS(MG_TRY(mg_comm_agree(mg_metric_create(h, l, vector_of[field], &metric))));
   io->metric = &metric;
   io->is_coefficient = field >= MG_FIELD_BETA_I;
   *beyond = (beyond_t){l, field, 0.0};
   MG_TRY(mg_field_write(io, path, vector_of[field], &beyond->value));
-  mg_metric_free(&metric);
-  return l == 0 ? mg_comm_agree_or_end(mg_dump_restore_conditions(h, vector_of[field])) : MG_OK;
+  MG_IF_DOMAINS(mg_metric_free(&metric));
+  MG_IF_DOMAINS(
+      if (l == 0) return mg_comm_agree_or_end(mg_dump_restore_conditions(h, vector_of[field])));
+  return MG_OK;
 }
 
 /* Write or compare every field of a level, up to the first one with a value out of range. */
@@ -70,19 +73,6 @@ static mg_status_t run_levels(mg_hierarchy_t *h, mg_h5_t *file, bool write, beyo
 
 /* --- the file -------------------------------------------------------------------------- */
 
-/* Remove the factors of the faces on the high side in direction d. */
-static mg_status_t unscale_wall(const mg_hierarchy_t *h, int d, const int32_t n[2], double *faces) {
-  mg_metric_t m;
-  MG_TRY(mg_comm_agree(mg_metric_create(h, 0, MG_BETA_I + (mg_vector_t)d, &m)));
-  const double *fast = m.factor[d == 0 ? 1 : 0], *slow = m.factor[d == 2 ? 1 : 2],
-               normal = m.factor[d][h->plan.level[0].layout.n[d]];
-  for (int32_t row = 0; row < n[1] && !m.is_one; row++)
-    for (int32_t i = 0; i < n[0]; i++)
-      faces[(int64_t)row * n[0] + i] /= normal * fast[i] * slow[row];
-  mg_metric_free(&m);
-  return MG_OK;
-}
-
 /* Betas on the upper wall in direction d. */
 static mg_status_t run_wall(mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
                             const mg_rows_t *wall) {
@@ -91,23 +81,11 @@ static mg_status_t run_wall(mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
   char path[MG_DATA_PATH_MAX];
   int32_t n[2];
   mg_boundary_faces_size(h->plan.level[0].layout.n, d, n);
-  MG_TRY(mg_comm_agree_or_end(mg_dump_remove_conditions(h, field, beta)));
+  MG_IF_DOMAINS(MG_TRY(mg_comm_agree_or_end(mg_dump_remove_conditions(h, field, beta))));
   MG_TRY(mg_boundary_move(&h->level[0], beta, d, 1, false, wall->values));
-  MG_TRY(mg_comm_agree_or_end(mg_dump_restore_conditions(h, beta)));
-  MG_TRY(unscale_wall(h, d, n, wall->values));
+  MG_IF_DOMAINS(MG_TRY(mg_comm_agree_or_end(mg_dump_restore_conditions(h, beta))));
+  MG_IF_DOMAINS(MG_TRY(mg_dump_unscale_wall(h, d, n, wall->values)));
   snprintf(path, sizeof path, "/HPGMG/walls/%s", mg_field_name(field));
-  return mg_rows_move(file, path, true, 2, n, write, wall);
-}
-
-/* Values of a condition that differ from face to face. */
-static mg_status_t run_side(mg_hierarchy_t *h, mg_h5_t *file, int d, int side, bool write,
-                            const mg_rows_t *wall) {
-  const char *path = mg_input_wall_path(d, side);
-  int32_t n[2];
-  mg_boundary_faces_size(h->plan.level[0].layout.n, d, n);
-  MG_TRY(mg_comm_agree_or_end(mg_wall_values_put(h, d, side)));
-  MG_TRY(mg_boundary_move(&h->level[0], MG_U, d, side, false, wall->values));
-  MG_TRY(mg_comm_agree_or_end(mg_wall_values_restore(h, d, side)));
   return mg_rows_move(file, path, true, 2, n, write, wall);
 }
 
@@ -120,42 +98,9 @@ static mg_status_t run_walls(mg_hierarchy_t *h, mg_h5_t *file, bool write) {
   for (int d = 0; d < 3 && status == MG_OK; d++) {
     if (mg_dump_wants_wall(p, (mg_field_t)(MG_FIELD_BETA_I + d)))
       status = run_wall(h, file, d, write, &wall);
-    for (int side = 0; side < 2 && status == MG_OK && mg_dump_wants_sides(p); side++)
-      if (p->side[d][side].varies) status = run_side(h, file, d, side, write, &wall);
+    MG_IF_DOMAINS(if (status == MG_OK) status = mg_dump_run_sides(h, file, d, write, &wall));
   }
   mg_rows_free(&wall);
-  return status;
-}
-
-/* Faces of a level, or the coordinates that VTK expects: of faces, or with point centering of cell
- * centers. Coarser levels have no checksums: nothing reads their positions. */
-static mg_status_t move_axis(const mg_hierarchy_t *h, mg_h5_t *file, int level, int d, bool write,
-                             const mg_rows_t *axis) {
-  char path[MG_DATA_PATH_MAX];
-  const bool points = level == MG_AXIS_VTK && h->params.dump_centering == MG_CENTERING_POINT;
-  const int l = level == MG_AXIS_VTK ? 0 : level;
-  const int32_t n = h->plan.level[l].layout.n[d] + (points ? 0 : 1);
-  mg_axis_path(level, d, path);
-  for (int32_t i = 0; i < n; i++) {
-    const double low = mg_plan_position(h->level[0].plan, &h->params, l, d, i);
-    axis->values[i] =
-        points ? 0.5 * (low + mg_plan_position(h->level[0].plan, &h->params, l, d, i + 1)) : low;
-  }
-  return mg_rows_move(file, path, l == 0, 1, &n, write, axis);
-}
-
-static mg_status_t run_axes(const mg_hierarchy_t *h, mg_h5_t *file, bool write) {
-  const int32_t *n = h->plan.level[0].layout.n;
-  const int64_t most = (int64_t)n[0] + n[1] + n[2] + 1;
-  mg_rows_t axis;
-  mg_status_t status = mg_rows_create(most, &axis);
-  for (int l = MG_AXIS_VTK; l < h->n_levels; l++)
-    for (int d = 0; d < 3; d++) {
-      if (mg_plan_is_even(h->level[0].plan, &h->params, l < 0 ? 0 : l)) continue;
-      if (status == MG_OK && (l <= 0 || mg_dump_wants_level(&h->params, l)))
-        status = move_axis(h, file, l, d, write, &axis);
-    }
-  mg_rows_free(&axis);
   return status;
 }
 
@@ -167,7 +112,7 @@ static mg_status_t write_all(mg_hierarchy_t *h, const char *path, const mg_dump_
   if (status == MG_OK) status = mg_comm_agree(mg_dump_put_head(file, h, about));
   if (status == MG_OK) status = run_levels(h, file, true, beyond);
   if (status == MG_OK) status = run_walls(h, file, true);
-  if (status == MG_OK) status = run_axes(h, file, true);
+  MG_IF_DOMAINS(if (status == MG_OK) status = mg_dump_run_axes(h, file, true));
   const int64_t complete = 1;
   if (status == MG_OK)
     status = mg_comm_agree(mg_h5_put(file, MG_DUMP_OURS, "complete", MG_H5_INT64, &complete, 1));
@@ -190,7 +135,7 @@ static mg_status_t check_all(mg_hierarchy_t *h, const char *path) {
   if (status == MG_OK) status = mg_comm_agree(check_complete(file));
   if (status == MG_OK) status = run_levels(h, file, false, &beyond);
   if (status == MG_OK) status = run_walls(h, file, false);
-  if (status == MG_OK) status = run_axes(h, file, false);
+  MG_IF_DOMAINS(if (status == MG_OK) status = mg_dump_run_axes(h, file, false));
   return mg_status_worst(status, mg_comm_agree(mg_h5_close(file)));
 }
 

@@ -7,6 +7,7 @@
 #include "io/stored_sums.h"
 #include "params/params_files.h"
 #include "plan/axes.h"
+#include "solver/domain.h"
 #include "solver/problem.h"
 
 /** Fields that a file may contain. */

@@ -8,15 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const mg_input_names[MG_N_INPUTS] = {"alpha",  "beta", "beta_i", "beta_j",
-                                                 "beta_k", "mask", "f",      "u"};
-
-mg_input_source_t mg_input_source(const mg_params_t *p, bool is_rhs) {
-  return is_rhs ? (mg_input_source_t){"rhs", p->rhs, MG_INPUT_F, MG_N_INPUTS, true}
-                : (mg_input_source_t){"coefficients", p->coefficients, MG_INPUT_ALPHA, MG_INPUT_F,
-                                      false};
-}
-
 /* --- contents of the files ------------------------------------------------------------- */
 
 /* The version of a dump determines how its checksums are computed; files of users have none. */
@@ -95,13 +86,6 @@ static mg_status_t check_centering(const mg_input_look_t *in,
   }
   *points = first && has_points(first);
   return MG_OK;
-}
-
-const char *mg_input_wall_path(int d, int side) {
-  static const char *const path[3][2] = {{"/boundary/x_low", "/boundary/x_high"},
-                                         {"/boundary/y_low", "/boundary/y_high"},
-                                         {"/boundary/z_low", "/boundary/z_high"}};
-  return path[d][side];
 }
 
 /* Look for values of a condition that differ from face to face, and check them. */
@@ -308,15 +292,6 @@ mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input) {
   memcpy(params->origin, input->grid.origin, sizeof params->origin);
   if (input->place[MG_INPUT_ALPHA].path[0]) params->alpha_varies = true;
   return MG_OK;
-}
-
-const char *mg_input_origin(const mg_params_t *params, const mg_input_t *input,
-                            mg_input_field_t field) {
-  const bool faces = field == MG_INPUT_BETA && input->place[MG_INPUT_BETA_I].path[0];
-  if (faces || input->place[field].path[0]) return "file";
-  if (field == MG_INPUT_ALPHA) return params->equation == MG_EQUATION_HELMHOLTZ ? "constant 1" : "";
-  if (!mg_params_has_files(params)) return "built-in";
-  return field == MG_INPUT_F ? "constant 0" : "constant 1";
 }
 
 mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan,

@@ -15,21 +15,6 @@ static bool is_size(int64_t cells) {
          mg_odd_part(cells) <= MG_MAX_ODD_PART;
 }
 
-/* Find LOG2_BOX_DIM and BOXES_PER_RANK for a grid of `cells` cells per side. Boxes have `width`
- * cells per side, a power of two that divides `cells`, or fewer if that many ranks would otherwise
- * make a larger grid.
- * @return false if no boxes make this grid */
-static bool find_boxes(int64_t cells, int64_t width, int64_t ranks, int *log2_box_dim,
-                       int64_t *boxes_per_rank) {
-  for (; width >= MG_MIN_BOX_DIM; width /= 2) {
-    const int64_t side = cells / width;
-    *log2_box_dim = (int)log2((double)width);
-    *boxes_per_rank = (side * side * side + ranks - 1) / ranks;
-    if (mg_plan_boxes_a_side(*log2_box_dim, *boxes_per_rank, ranks) == side) return true;
-  }
-  return false;
-}
-
 /* Whether the files are solved in boxes, as the unit cube. */
 static bool fits_boxes(const mg_params_t *params, const mg_input_t *input) {
   const bool has_domain =
@@ -54,23 +39,6 @@ static void add_cells(mg_settings_t *list, const mg_input_t *input, const mg_par
   }
   snprintf(text, sizeof text, "%.17g,%.17g,%.17g", grid->h[0], grid->h[1], grid->h[2]);
   if (grid->h[0] > 0.0 && params->length[0] == 0.0) mg_settings_add(list, "spacing", text, false);
-}
-
-mg_status_t mg_settings_add_boxes(mg_settings_t *list, const char *option, const char *path,
-                                  const mg_params_t *params, int64_t cells, int64_t box) {
-  const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
-  int64_t boxes;
-  int log2_box_dim;
-  char text[32];
-  if (!find_boxes(cells, box, ranks, &log2_box_dim, &boxes))
-    return mg_error(MG_ERR_USAGE,
-                    "--%s=%.150s has %lld^3 cells, too few for %lld ranks; use fewer ranks", option,
-                    path, (long long)cells, (long long)ranks);
-  snprintf(text, sizeof text, "%d", log2_box_dim);
-  mg_settings_add(list, "log2-box-dim", text, false);
-  snprintf(text, sizeof text, "%lld", (long long)boxes);
-  mg_settings_add(list, "boxes-per-rank", text, false);
-  return MG_OK;
 }
 
 /* Use the largest possible boxes. Box size affects results only where fv4's wall formulas fall

@@ -1,4 +1,5 @@
 /* Schedules of fused and resident sweeps, of sweeps beside messages, and how they run. */
+#include "backend/sweeps.h"
 #include "base/alloc.h"
 #include "formulas/smoother_steps.h"
 #include "level/ops.h"
@@ -93,17 +94,17 @@ static bool overlaps(const mg_level_t *level, const mg_scheduled_sweep_t *s) {
   const mg_backend_t *backend = level->backend;
   const mg_exchange_t *exchange = mg_sweep_exchange(level, s);
   if (s->grown.patch && s->sweep.n == 1) return false; /* its regions do not know grown patches */
-  return s->n_halo > 0 && !s->interior_first && backend->overlap.stream_fork &&
+  return s->n_halo > 0 && !s->interior_first && backend->overlap &&
          mg_exchange_has_messages(exchange) &&
-         backend->overlap.sweep_overlaps(view_of(level, s), s->sweep.n,
-                                         mg_exchange_host_only(exchange));
+         backend->overlap->sweep_overlaps(view_of(level, s), s->sweep.n,
+                                          mg_exchange_host_only(exchange));
 }
 
 static bool begins_with_interior(const mg_level_t *level, const mg_scheduled_sweep_t *s) {
   const mg_backend_t *backend = level->backend;
-  return s->n_halo > 0 && mg_exchange_by_kernel(mg_sweep_exchange(level, s)) &&
-         backend->overlap.interior_first &&
-         backend->overlap.interior_first(view_of(level, s), s->sweep.n);
+  return s->n_halo > 0 && mg_exchange_by_kernel(mg_sweep_exchange(level, s)) && backend->overlap &&
+         backend->overlap->interior_first &&
+         backend->overlap->interior_first(view_of(level, s), s->sweep.n);
 }
 
 /* Whether the last sweep can also compute the residual of its result (mg_smooth_has_residual). */
@@ -128,8 +129,8 @@ static bool can_interpolate(const mg_level_t *level, const mg_schedule_t *s) {
   if (!level->plan->fused_interpolation || level->one_exchange || first->n == 1 || first->x < 0 ||
       s->sweep->has_residual)
     return false;
-  return backend->fused.can_interpolate_smooth &&
-         backend->fused.can_interpolate_smooth(mg_level_view(level), coarse_view(level), first);
+  return backend->fused && backend->fused->can_interpolate_smooth &&
+         backend->fused->can_interpolate_smooth(mg_level_view(level), coarse_view(level), first);
 }
 
 mg_status_t mg_schedule_fuse(const mg_level_t *level, mg_schedule_t *s) {
@@ -151,7 +152,7 @@ mg_status_t mg_schedule_fuse(const mg_level_t *level, mg_schedule_t *s) {
 
 mg_status_t mg_sweep_fused(mg_level_t *level, const mg_scheduled_sweep_t *s, mg_region_t region,
                            const mg_resident_use_t *use) {
-  const mg_backend_fused_t *fused = &level->backend->fused;
+  const mg_backend_fused_t *fused = level->backend->fused;
   const mg_view_t *view = mg_level_view(level);
   if (s->resident)
     MG_TIMED(level, MG_TIME_SMOOTH, fused->smooth_resident(view, &s->sweep, use));
@@ -176,18 +177,18 @@ mg_status_t mg_sweep_overlapped(mg_level_t *level, const mg_scheduled_sweep_t *s
   mg_exchange_t *exchange = mg_sweep_exchange(level, s);
   const mg_vector_t *vec = s->halo;
   const bool host = mg_exchange_needs_host(exchange);
-  MG_TRY(backend->overlap.stream_fork());
+  MG_TRY(backend->overlap->stream_fork());
   if (host)
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_begin(exchange, vec[0], vec[0]));
   else
     MG_TRY(mg_sweep_halo(level, exchange, vec, s->n_halo, false));
-  backend->overlap.stream_switch();
+  backend->overlap->stream_switch();
   MG_TRY(mg_sweep_region(level, s, MG_REGION_INTERIOR, use));
-  backend->overlap.stream_switch();
+  backend->overlap->stream_switch();
   if (host) {
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_finish(exchange, vec[0], vec[0]));
     MG_TRY(mg_sweep_halo(level, exchange, vec + 1, s->n_halo - 1, false));
   }
   MG_TRY(mg_sweep_region(level, s, MG_REGION_BOUNDARY, use));
-  return backend->overlap.stream_join();
+  return backend->overlap->stream_join();
 }

@@ -3,7 +3,6 @@
 #endif
 #include "base/alloc.h"
 #include "base/log.h"
-#include "device/memory_check.h"
 #include "formulas/walls.h"
 #include "level/level.h"
 #include "wings.h"
@@ -244,20 +243,6 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   return mg_exchange_create(&spec, coarse_end, image_end, h->transports, &level->scatter);
 }
 
-/* Name the operations of all levels for profilers. */
-static void name_ranges(mg_hierarchy_t *h) {
-  const mg_backend_profile_t *ranges = NULL;
-  for (int l = 0; l < h->n_levels && !ranges; l++) {
-    const mg_backend_profile_t *profile = h->level[l].backend->profile;
-    if (profile && profile->range_begin) ranges = profile;
-  }
-  for (int l = 0; l < h->n_levels; l++) {
-    h->level[l].ranges = ranges;
-    for (int t = 0; t < MG_N_TIMES; t++)
-      mg_range_name((mg_time_t)t, l, h->level[l].range_name[t]);
-  }
-}
-
 static mg_status_t create_levels(mg_hierarchy_t *h, const mg_hierarchy_t *outer) {
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
@@ -266,7 +251,7 @@ static mg_status_t create_levels(mg_hierarchy_t *h, const mg_hierarchy_t *outer)
     level->backend = backend_of(level->plan);
     level->has_image = l + 1 < h->n_levels && !level->plan->nests_coarse;
   }
-  name_ranges(h);
+  MG_IF_PROFILE(mg_profile_name_ranges(h);)
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(create_stores(h, &h->level[l], outer && l < outer->n_levels ? &outer->level[l] : NULL));
   return MG_OK;
@@ -296,8 +281,8 @@ static mg_status_t create_low(mg_hierarchy_t *h);
 
 /* Fill a hierarchy that has transports, or needs them, and nothing else.
  * outer: the hierarchy of double cells beside these float levels, or NULL. */
-static mg_status_t fill(mg_hierarchy_t *h, const mg_params_t *params, const mg_plan_t *plan,
-                        const mg_hierarchy_t *outer) {
+mg_status_t mg_hierarchy_fill(mg_hierarchy_t *h, const mg_params_t *params, const mg_plan_t *plan,
+                              const mg_hierarchy_t *outer) {
   h->params = *params;
   h->params.bottom = mg_plan_bottom(params, &plan->level[plan->n_levels - 1].layout);
   h->plan = *plan;
@@ -323,7 +308,7 @@ static mg_status_t create_hierarchy(const mg_params_t *params, const mg_plan_t *
     h->shares_transports = transports != NULL;
   }
   status = mg_comm_agree(status);
-  if (status == MG_OK) status = fill(h, params, plan, outer);
+  if (status == MG_OK) status = mg_hierarchy_fill(h, params, plan, outer);
   if (status != MG_OK) {
     mg_hierarchy_free(h);
     return status;
@@ -350,13 +335,12 @@ mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan
   return mg_hierarchy_create_on(params, plan, NULL, out);
 }
 
-/* Free all that depends on the plan. */
-static void release(mg_hierarchy_t *h) {
+void mg_hierarchy_release(mg_hierarchy_t *h) {
   mg_hierarchy_free(h->low);
   MG_IF_COARSE(mg_cycles_free(h);)
   MG_IF_SOLIDS(mg_solids_free(h->solids);)
-  mg_profile_release(h);
-  if (h->rhs_factors) h->level[0].backend->release_factors(h->rhs_factors);
+  MG_IF_PROFILE(mg_profile_release(h);)
+  MG_IF_DOMAINS(mg_metric_release(h);)
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
     if (level->halo != level->halo_box) mg_exchange_free(level->halo);
@@ -374,28 +358,11 @@ static void release(mg_hierarchy_t *h) {
 
 void mg_hierarchy_free(mg_hierarchy_t *h) {
   if (!h) return;
-  release(h);
-  mg_wall_faces_free(h->wall_faces);
+  mg_hierarchy_release(h);
+  MG_IF_DOMAINS(mg_wall_faces_free(h->wall_faces);)
   if (!h->shares_transports) mg_transports_free(h->transports);
   free(h->plane_betas);
   free(h);
-}
-
-mg_status_t mg_hierarchy_replan(mg_hierarchy_t *h, const mg_params_t *params,
-                                const mg_plan_t *plan) {
-  mg_transports_t *const transports = h->transports;
-  const bool shared = h->shares_transports;
-  mg_wall_faces_t *const wall_faces = h->wall_faces;
-  double *const plane_betas = h->plane_betas;
-  mg_wall_faces_forget_copies(wall_faces);
-  release(h);
-  memset(h, 0, sizeof *h);
-  h->transports = transports;
-  h->shares_transports = shared;
-  h->wall_faces = wall_faces;
-  h->plane_betas = plane_betas;
-  if (!mg_allocator()) MG_TRY(mg_memory_check(params));
-  return fill(h, params, plan, NULL);
 }
 
 int64_t mg_level_bytes(const mg_level_t *level) {
@@ -409,10 +376,4 @@ int64_t mg_level_bytes(const mg_level_t *level) {
 int64_t mg_hierarchy_bytes(const mg_hierarchy_t *h, int l) {
   const int64_t bytes = l < h->n_levels ? mg_level_bytes(&h->level[l]) : 0;
   return h->low ? bytes + mg_level_bytes(&h->low->level[l]) : bytes;
-}
-
-mg_timers_t mg_hierarchy_timers(const mg_hierarchy_t *h, int l) {
-  if (!h->low) return h->level[l].timers;
-  if (l >= h->n_levels) return h->low->level[l].timers;
-  return mg_timers_sum(&h->level[l].timers, &h->low->level[l].timers);
 }

@@ -4,7 +4,7 @@
 
 #include "backend/backend.h"
 #include "base/alloc.h"
-#include "base/timers.h"
+#include "base/operation_timers.h"
 #include "comm/comm.h"
 #include "plan/plan.h"
 #include "transport/exchange.h"
@@ -91,7 +91,7 @@ typedef struct {
   mg_timers_t timers;
   mg_profile_t *profile; /**< NULL unless profiling */
   /* Ranges that external profilers see. On CPU levels, too, they are those of the GPU's backend. */
-  const mg_backend_profile_t *ranges; /**< NULL: no backend of the hierarchy marks ranges */
+  const struct mg_backend_profile *ranges; /**< NULL: no backend of the hierarchy marks ranges */
   char range_name[MG_N_TIMES][MG_RANGE_NAME_SIZE]; /**< such as "smooth 0" */
 } mg_level_t;
 
@@ -140,12 +140,11 @@ typedef struct mg_hierarchy {
 
   /** Captured graphs of whole cycles from a level down (mg_graph_capture). NULL: run operations. */
   struct mg_graph *graph[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
-  mg_wall_faces_t *wall_faces; /**< saved betas and values of faces on walls, or NULL */
-  mg_solids_t *solids;         /**< cells outside of the problem, or NULL */
-  mg_factors_t *rhs_factors;   /**< of f on level 0 (metric.h), or NULL */
-  double *plane_betas;         /**< params.face_beta and plane_beta (solver/method.h), or NULL */
-  mg_reference_t reference;    /**< of the current right-hand side */
-  bool norm_is_begun;          /**< a captured cycle has cleared the norm of its last sweep */
+  mg_wall_faces_t *wall_faces;    /**< saved betas and values of faces on walls, or NULL */
+  mg_solids_t *solids;            /**< cells outside of the problem, or NULL */
+  struct mg_factors *rhs_factors; /**< of f on level 0 (metric.h), or NULL */
+  double *plane_betas;            /**< params.face_beta and plane_beta (solver/method.h), or NULL */
+  mg_reference_t reference;       /**< of the current right-hand side */
   bool is_fixed; /**< an application has pointers to the cells of level 0, so they stay there */
   bool captured; /**< an application captures the operations in its own graph: use none of these */
 } mg_hierarchy_t;
@@ -165,13 +164,12 @@ MG_MUST_CHECK mg_status_t mg_hierarchy_create(const mg_params_t *params, const m
 MG_MUST_CHECK mg_status_t mg_hierarchy_create_on(const mg_params_t *params, const mg_plan_t *plan,
                                                  mg_transports_t *transports, mg_hierarchy_t **out);
 
-/** Replace all levels by those of another plan of the same grid. Keeps the transports and the faces
- *  on walls; all vectors are zeroed.
- *
- *  Collective over the world. After a failure, only mg_hierarchy_free may follow.
- *  @return as mg_hierarchy_create and mg_memory_check */
-MG_MUST_CHECK mg_status_t mg_hierarchy_replan(mg_hierarchy_t *h, const mg_params_t *params,
-                                              const mg_plan_t *plan);
+/** Free all that depends on the plan, and create it for a plan of the same grid.
+ *  @param[in] outer  the hierarchy whose `low` it is; NULL: it is none
+ *  @return as mg_hierarchy_create */
+void mg_hierarchy_release(mg_hierarchy_t *h);
+MG_MUST_CHECK mg_status_t mg_hierarchy_fill(mg_hierarchy_t *h, const mg_params_t *params,
+                                            const mg_plan_t *plan, const mg_hierarchy_t *outer);
 
 /** Create the transports that a hierarchy of this plan needs. Collective over the world.
  *  @param[out] out  free with mg_transports_free
@@ -183,14 +181,16 @@ MG_MUST_CHECK mg_status_t mg_hierarchy_transports(const mg_params_t *params, con
 void mg_hierarchy_free(mg_hierarchy_t *hierarchy);
 
 /** Called by mg_hierarchy_free: release the smoother of a level (smooth.h), its inverse
- *  (solver/direct.c), faces on walls (wall_faces.h), solids (solver/solids.h), a profile that was
- * prepared but not used (profile.h), and graphs and the coarse cycle (solver/coarse_cycle.c). */
+ *  (solver/direct.c), faces on walls (wall_faces.h), factors (metric.h), solids (solver/solids.h),
+ * a profile that was prepared but not used (profile.h), and graphs and the coarse cycle
+ * (solver/coarse_cycle.c). */
 void mg_smoother_free(mg_level_t *level);
 void mg_direct_free(mg_direct_t *direct);
 void mg_wall_faces_free(mg_wall_faces_t *faces);
-/** Called by mg_hierarchy_replan: the faces stay, but the patches end. NULL: none. */
-void mg_wall_faces_forget_copies(mg_wall_faces_t *faces);
+void mg_metric_release(mg_hierarchy_t *h);
 void mg_profile_release(mg_hierarchy_t *h);
+/** Called at the creation of levels: name their operations for profilers. */
+void mg_profile_name_ranges(mg_hierarchy_t *h);
 void mg_solids_free(mg_solids_t *solids);
 void mg_cycles_free(mg_hierarchy_t *h);
 
@@ -203,9 +203,8 @@ static inline const mg_hierarchy_t *mg_hierarchy_of_cycles(const mg_hierarchy_t 
   return h->low ? h->low : h;
 }
 
-/** Bytes and accounts of the double and the float cells of grid l together, on this rank. */
+/** Bytes of the double and the float cells of grid l together, on this rank. */
 int64_t mg_hierarchy_bytes(const mg_hierarchy_t *h, int l);
-mg_timers_t mg_hierarchy_timers(const mg_hierarchy_t *h, int l);
 
 /** Add the backends of --device=guard, which are part of the tests (tests/guard/). To be called
  *  before options are read. */
@@ -213,11 +212,6 @@ void mg_level_provide_guard(const mg_backend_t *guard, const mg_backend_t *guard
 
 /** Backend of levels of doubles at a place. */
 const mg_backend_t *mg_level_backend(mg_place_t place);
-
-/** Whether one operation computes and restricts the residual. */
-static inline bool mg_level_restricts_residual(const mg_level_t *level) {
-  return level->backend->fused.residual_restrict && level->plan->halves;
-}
 
 /** View of a level; and of this rank's coarsened patches of level l: the image, or level l+1. */
 const mg_view_t *mg_level_view(const mg_level_t *level);

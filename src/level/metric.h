@@ -15,15 +15,16 @@ typedef struct {
   bool is_one; /**< all factors are 1 */
 } mg_metric_t;
 
-/** Distance between the centers of the two cells at a face in direction d of level l. At a wall,
- *  the width of its cell. */
-double mg_center_distance(const mg_hierarchy_t *h, int l, int d, int32_t face);
-
 /** Factors of a vector of level l. For u they are 1; for Dinv, those by which f is divided.
  *  @return MG_OK, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t mg_metric_create(const mg_hierarchy_t *h, int l, mg_vector_t vec,
                                            mg_metric_t *metric);
 void mg_metric_free(mg_metric_t *metric);
+
+/** Narrow a range of stored values of a vector of level 0 to that of values without factors.
+ *  @return MG_OK, MG_ERR_MEMORY */
+MG_MUST_CHECK mg_status_t mg_metric_narrow(const mg_hierarchy_t *h, mg_vector_t vec, double *least,
+                                           double *most);
 
 /** Multiply the cells and faces of a vector of level l by its factors. Ghosts become invalid. */
 MG_MUST_CHECK mg_status_t mg_metric_apply(mg_hierarchy_t *h, int l, mg_vector_t vec);
@@ -39,5 +40,11 @@ MG_MUST_CHECK mg_status_t mg_metric_apply_rhs(mg_hierarchy_t *h);
 
 /** Set a vector of level l to V / V0. */
 MG_MUST_CHECK mg_status_t mg_metric_volumes(mg_hierarchy_t *h, int l, mg_vector_t vec);
+
+/** Factors of the stored betas of level l on the faces of level l + 1 that are normal to d.
+ *  @param[out] factor  n + 1 values; the caller frees them
+ *  @return MG_OK, MG_ERR_MEMORY */
+MG_MUST_CHECK mg_status_t mg_metric_of_faces(const mg_hierarchy_t *h, int l, int d,
+                                             mg_face_factor_t **factor);
 
 #endif

@@ -43,7 +43,7 @@ mg_status_t mg_correct_guess(mg_level_t *level, mg_level_t *low, const mg_guess_
 mg_status_t mg_correct_guess_norm(mg_level_t *level, mg_level_t *low, const mg_guess_t *guess,
                                   double scale, double residual_scale) {
   const mg_vector_t r = residual_scale != 0.0 ? MG_F : MG_NO_VECTOR;
-  MG_TRY(level->backend->fused.norm_begin());
+  MG_TRY(mg_residual_norm_begin(level));
   MG_TIMED(level, MG_TIME_RESIDUAL,
            level->backend->mixed->guess_correct_residual(VIEW(level), MG_U, guess, VIEW(low), MG_U,
                                                          scale, MG_F, r, residual_scale));

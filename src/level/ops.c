@@ -1,4 +1,5 @@
 #include "level/ops.h"
+#include "backend/sweeps.h"
 #include "formulas/walls.h"
 
 #define VIEW(level) (&(level)->store.view)
@@ -47,17 +48,22 @@ mg_status_t mg_residual_norm(mg_level_t *level, mg_vector_t x, mg_vector_t f, do
 mg_status_t mg_residual_norm_inside(mg_level_t *level, mg_vector_t x, mg_vector_t f, double *norm) {
   *norm = 0.0;
   if (!level->comm) return MG_OK;
-  if (!level->backend->fused.residual_norm) {
+  const mg_backend_fused_t *fused = level->backend->fused;
+  if (!fused || !fused->residual_norm) {
     const mg_vector_t residual = x == MG_TMP ? MG_U : MG_TMP;
     MG_TRY(mg_residual_inside(level, residual, x, f));
     return mg_max_norm(level, residual, MG_NO_VECTOR, norm);
   }
-  MG_TIMED(level, MG_TIME_RESIDUAL, level->backend->fused.residual_norm(VIEW(level), x, f, norm));
+  MG_TIMED(level, MG_TIME_RESIDUAL, fused->residual_norm(VIEW(level), x, f, norm));
   return mg_max_over_ranks(level, norm);
 }
 
+mg_status_t mg_residual_norm_begin(const mg_level_t *level) {
+  return level->comm ? level->backend->fused->norm_begin() : MG_OK;
+}
+
 mg_status_t mg_residual_norm_end(mg_level_t *level, double *norm) {
-  MG_TIMED(level, MG_TIME_SMOOTH, level->backend->fused.norm_end(norm));
+  MG_TIMED(level, MG_TIME_SMOOTH, level->backend->fused->norm_end(norm));
   return mg_max_over_ranks(level, norm);
 }
 

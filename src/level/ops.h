@@ -33,7 +33,9 @@ MG_MUST_CHECK mg_status_t mg_residual_inside(mg_level_t *level, mg_vector_t dst,
 MG_MUST_CHECK mg_status_t mg_residual_norm_inside(mg_level_t *level, mg_vector_t x, mg_vector_t f,
                                                   double *norm);
 
-/** The norm that a leg began (MG_TO_NORM in transfer.h), without other reductions in between. */
+/** Clear the norm of a leg's result on the device before the leg (MG_TO_NORM in transfer.h), and
+ *  return it afterwards. Any other operations may come between. */
+MG_MUST_CHECK mg_status_t mg_residual_norm_begin(const mg_level_t *level);
 MG_MUST_CHECK mg_status_t mg_residual_norm_end(mg_level_t *level, double *norm);
 
 /** dst = value; dst = alpha x + beta y (no y term if y < 0); dst = x + value; dst = x y. */

@@ -120,3 +120,22 @@ mg_status_t mg_profile_end(mg_hierarchy_t *h) {
   mg_profile_release(h);
   return status;
 }
+
+void mg_profile_name_ranges(mg_hierarchy_t *h) {
+  const mg_backend_profile_t *ranges = NULL;
+  for (int l = 0; l < h->n_levels && !ranges; l++) {
+    const mg_backend_profile_t *profile = h->level[l].backend->profile;
+    if (profile && profile->range_begin) ranges = profile;
+  }
+  for (int l = 0; l < h->n_levels; l++) {
+    h->level[l].ranges = ranges;
+    for (int t = 0; t < MG_N_TIMES; t++)
+      mg_range_name((mg_time_t)t, l, h->level[l].range_name[t]);
+  }
+}
+
+mg_timers_t mg_hierarchy_timers(const mg_hierarchy_t *h, int l) {
+  if (!h->low) return h->level[l].timers;
+  if (l >= h->n_levels) return h->low->level[l].timers;
+  return mg_timers_sum(&h->level[l].timers, &h->low->level[l].timers);
+}

@@ -5,7 +5,9 @@
 #ifndef MG_PROFILE_H
 #define MG_PROFILE_H
 
+#include "backend/event_timers.h"
 #include "level/level.h"
+#include "wings.h"
 
 /** An operation being timed. */
 typedef struct {
@@ -25,11 +27,14 @@ MG_MUST_CHECK mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span);
  *  they are sent. */
 #define MG_TIMED(level, time, call)                                                                \
   do {                                                                                             \
-    mg_span_t span_;                                                                               \
-    MG_TRY(mg_span_begin((level), (time), &span_));                                                \
+    MG_IF_PROFILE(mg_span_t span_; MG_TRY(mg_span_begin((level), (time), &span_));)                \
+    (void)(level);                                                                                 \
     MG_TRY(call);                                                                                  \
-    MG_TRY(mg_span_end((level), &span_));                                                          \
+    MG_IF_PROFILE(MG_TRY(mg_span_end((level), &span_));)                                           \
   } while (0)
+
+/** Accounts of the double and the float cells of grid l together, on this rank. */
+mg_timers_t mg_hierarchy_timers(const mg_hierarchy_t *h, int l);
 
 /** True if any level needs a profile to be timed. The same on every rank. */
 bool mg_profile_needed(const mg_hierarchy_t *h);

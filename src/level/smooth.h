@@ -3,6 +3,7 @@
 #ifndef MG_LEVEL_SMOOTH_H
 #define MG_LEVEL_SMOOTH_H
 
+#include "backend/sweeps.h"
 #include "level/level.h"
 
 /** Schedule the steps of one smooth as sweeps over memory.
@@ -41,18 +42,6 @@ void mg_schedule_drop_iterate(mg_schedule_t *schedule);
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *params,
                                           double lambda_max, bool fused);
-
-/** The sweeps over memory of a smooth that starts from a guess, for reports. */
-typedef struct {
-  int steps, sweeps;
-  int strip_rows;        /**< rows at once, if a sweep passes through a CPU's caches; otherwise 0 */
-  const mg_path_t *path; /**< how the level is smoothed, or with coarser ones solved */
-  /** "smooth": with its first or last sweep; "one pass" or "two passes": alone. */
-  const char *interpolation, *restriction, *norm;
-} mg_smoothing_t;
-
-/** All zero on ranks without cells of the level. */
-mg_smoothing_t mg_smoothing_of(const mg_level_t *level);
 
 /** Whether the level's smooths exchange ghosts only once, at their beginning, and leave the first
  *  layer of ghosts of the result valid, edges and corners included. Each sweep also computes the

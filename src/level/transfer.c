@@ -1,11 +1,10 @@
 #include "level/transfer.h"
-#include "base/alloc.h"
-#include "formulas/transfer.h"
+#include "backend/sweeps.h"
 #include "formulas/walls.h"
 #include "level/metric.h"
 #include "level/ops.h"
 #include "level/smooth.h"
-#include <math.h>
+#include "wings.h"
 #include <stdlib.h>
 
 mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle) {
@@ -43,6 +42,11 @@ mg_status_t mg_restrict(mg_hierarchy_t *h, int l, mg_vector_t src, mg_vector_t d
   return send_to_coarse(fine, dst);
 }
 
+bool mg_level_restricts_residual(const mg_level_t *level) {
+  const mg_backend_fused_t *fused = level->backend->fused;
+  return fused && fused->residual_restrict && level->plan->halves;
+}
+
 /* coarse MG_F = mean of the children's MG_F - A x.
  * @param[in] has_halo  the ghosts of x are valid */
 static mg_status_t residual_restrict(mg_hierarchy_t *h, int l, mg_vector_t x, bool has_halo) {
@@ -55,8 +59,8 @@ static mg_status_t residual_restrict(mg_hierarchy_t *h, int l, mg_vector_t x, bo
   }
   if (fine->comm)
     MG_TIMED(fine, MG_TIME_RESIDUAL,
-             fine->backend->fused.residual_restrict(view, x, MG_F, mg_level_coarse_view(h, l),
-                                                    half_vector(fine, MG_F)));
+             fine->backend->fused->residual_restrict(view, x, MG_F, mg_level_coarse_view(h, l),
+                                                     half_vector(fine, MG_F)));
   return send_to_coarse(fine, MG_F);
 }
 
@@ -76,69 +80,12 @@ static mg_status_t run_face_exchange(mg_copy_spec_t spec, mg_end_t src, mg_vecto
   return status;
 }
 
-/* Distance of the centers of the two children of a cell of level l + 1; 0 if it has one child.
- * Beyond a period, cells repeat; beyond a wall there are none. */
-static double child_distance(const mg_hierarchy_t *h, int l, int d, int32_t coarse) {
-  const mg_layout_t *fine = &h->level[l].plan->layout;
-  const int32_t n = mg_layout_coarse_n(fine, d);
-  if (coarse < 0 || coarse >= n) {
-    if (!mg_is_periodic(&h->level[l].store.view, d)) return 0.0;
-    coarse = coarse < 0 ? n - 1 : 0;
-  }
-  const int32_t first = mg_first_child(&fine->single[d], coarse);
-  return mg_child_face(&fine->single[d], fine->n[d], coarse + 1) - first < 2
-             ? 0.0
-             : mg_center_distance(h, l, d, first + 1);
-}
-
-/* Whether a face of level l + 1 is on a wall. */
-static bool is_wall(const mg_hierarchy_t *h, int l, int d, int32_t face) {
-  const bool inside = face > 0 && face < mg_layout_coarse_n(&h->level[l].plan->layout, d);
-  return !inside && !mg_is_periodic(&h->level[l].store.view, d);
-}
-
-/* Factor of a wall's beta beside a cell narrower than the next one, such as a last cell alone.
- * Without it, errors vanish there last. */
-static double wall_factor(const mg_hierarchy_t *h, int l, int d, int32_t face) {
-  const int32_t n = h->level[l].plan->layout.n[d];
-  const double width = mg_center_distance(h, l, d, face),
-               beside = 2.0 * mg_center_distance(h, l, d, face == 0 ? 1 : n - 1) - width;
-  return n < 2 ? 1.0 : fmax(1.0, fmin(4.0 / 3.0, sqrt(beside / width)));
-}
-
-/* Factors of the stored betas of level l on coarse faces normal to d (metric.h). From the center of
- * a coarse cell to its face, half of the way is between the centers of its children; from a wall on
- * all of it, since stored betas of walls are those of a whole cell.
- * @param[out] factor  n + 1 values; the caller frees them */
-static mg_status_t face_factors(const mg_hierarchy_t *h, int l, int d, mg_face_factor_t **factor) {
-  const mg_layout_t *fine = &h->level[l].plan->layout, *coarse = &h->level[l + 1].plan->layout;
-  double scale = fine->n[0] == coarse->n[0] ? 1.0 : 4.0;
-  for (int e = 0; e < 3; e++)
-    if (fine->n[e] != coarse->n[e]) scale *= 0.5;
-  MG_TRY(mg_new(factor, coarse->n[d] + 1, "face factors"));
-  for (int32_t face = 0; face <= coarse->n[d]; face++) {
-    const int32_t fine_face = mg_child_face(&fine->single[d], fine->n[d], face);
-    const bool wall = is_wall(h, l, d, face);
-    const double stronger =
-                     wall ? wall_factor(h, l + 1, d, face) / wall_factor(h, l, d, fine_face) : 1.0,
-                 part = wall ? 1.0 : 0.5, at = mg_center_distance(h, l, d, fine_face),
-                 low = part * child_distance(h, l, d, face - 1),
-                 high = part * child_distance(h, l, d, face);
-    (*factor)[face] =
-        (mg_face_factor_t){.scale = stronger * scale * at / mg_center_distance(h, l + 1, d, face),
-                           .in_line = (low + at + high) / at,
-                           .low = low > 0.0 ? part : 0.0,
-                           .high = high > 0.0 ? part : 0.0};
-  }
-  return MG_OK;
-}
-
 /* Restrict the betas normal to d of this rank's patches. */
 static mg_status_t restrict_faces(mg_hierarchy_t *h, int l, int d) {
   mg_level_t *fine = &h->level[l];
   mg_face_factor_t *factor = NULL;
   if (!fine->comm) return MG_OK;
-  if (fine->plan->layout.general) MG_TRY(face_factors(h, l, d, &factor));
+  MG_IF_DOMAINS(if (fine->plan->layout.general) MG_TRY(mg_metric_of_faces(h, l, d, &factor)));
   const mg_status_t status = fine->backend->restrict_faces(
       &fine->store.view, d, mg_level_coarse_view(h, l), half_vector(fine, MG_BETA_I + d), factor);
   free(factor);
@@ -189,13 +136,14 @@ static mg_status_t fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation
                                       bool has_ghosts) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const mg_view_t *half = mg_level_coarse_view(h, l);
+  const mg_backend_fused_t *fused = fine->backend->fused;
   if (fine->has_image)
     MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->scatter, MG_U, MG_U));
   else if (kind != MG_INTERPOLATE_P0 && !has_ghosts)
     MG_TRY(mg_halo(coarse, MG_U, true));
   if (!fine->comm) return MG_OK;
-  if (kind != MG_INTERPOLATE_P0 && !(fine->plan->halves && fine->backend->fused.folds_walls &&
-                                     fine->backend->fused.folds_walls(half, kind)))
+  if (kind != MG_INTERPOLATE_P0 &&
+      !(fine->plan->halves && fused && fused->folds_walls && fused->folds_walls(half, kind)))
     MG_TIMED(fine, MG_TIME_INTERPOLATE,
              fine->backend->fill_wall_ghosts(half, MG_U, mg_interpolation_order(kind)));
   return MG_OK;
@@ -255,7 +203,6 @@ mg_status_t mg_leg_run(mg_hierarchy_t *h, int l, const mg_leg_t *leg) {
   use.has_residual = mg_smooth_has_residual(level, leg->start);
   if (leg->end == MG_TO_NORM) {
     use.dst = MG_NO_VECTOR;
-    if (level->comm && !h->norm_is_begun) MG_TRY(level->backend->fused.norm_begin());
     return mg_smooth_from(level, leg->start, &use, MG_U);
   }
   use.coarse = mg_level_coarse_view(h, l);

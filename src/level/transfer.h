@@ -38,12 +38,15 @@ MG_MUST_CHECK mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolat
  *  ranks of both levels. */
 MG_MUST_CHECK mg_status_t mg_fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation_t kind);
 
+/** Whether one operation computes and restricts the residual. */
+bool mg_level_restricts_residual(const mg_level_t *level);
+
 /** What a leg leaves. */
 typedef enum {
   MG_TO_SOLUTION, /**< an ascent: MG_U */
-  MG_TO_NORM,     /**< MG_U, and the maximum norm of its residual on the device, which
-                       mg_residual_norm_end (ops.h) returns if no other reduction runs in between.
-                       Only if mg_smooth_has_residual */
+  MG_TO_NORM,     /**< MG_U, and the maximum norm of its residual on the device, between
+                       mg_residual_norm_begin and mg_residual_norm_end (ops.h). Only if
+                       mg_smooth_has_residual */
   MG_TO_COARSE    /**< a descent: level->descended, and the next level's MG_F: its residual */
 } mg_leg_end_t;
 

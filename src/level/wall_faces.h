@@ -10,6 +10,9 @@
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_wall_betas_save(mg_hierarchy_t *h);
 
+/** The patches end, but the faces stay. NULL: none. */
+void mg_wall_faces_forget_copies(mg_wall_faces_t *faces);
+
 /** Exchange the level's betas on walls for the saved ones, and undo it. Only enqueue. */
 MG_MUST_CHECK mg_status_t mg_wall_betas_put(const mg_hierarchy_t *h);
 MG_MUST_CHECK mg_status_t mg_wall_betas_restore(const mg_hierarchy_t *h);

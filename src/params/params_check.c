@@ -1,6 +1,7 @@
 /* Final checks after all options are read: dependent defaults, then contradictions. */
 #include "params/params_files.h"
 #include "params/params_value.h"
+#include "params/params_wings.h"
 #include "wings.h"
 #include <string.h>
 
@@ -71,13 +72,6 @@ void mg_params_set_smoother(mg_params_t *params, mg_smoother_t smoother) {
   params->degree = default_degree(params);
 }
 
-/* Lengths of the domain: of the cells given by --spacing, or of cubic cells of width 1 / NX. */
-static void set_lengths(mg_params_t *params) {
-  for (int d = 0; d < 3; d++)
-    params->length[d] = params->spacing[0] > 0 ? params->spacing[d] * params->cells[d]
-                                               : params->cells[d] / (double)params->cells[0];
-}
-
 void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
   if (source[MG_OPT_SMOOTHS] == MG_FROM_DEFAULT) params->smooths = default_smooths(params);
   if (source[MG_OPT_OMEGA] == MG_FROM_DEFAULT) params->omega = default_omega(params);
@@ -86,17 +80,11 @@ void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t sou
   if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = params->rtol > 0 ? 20 : 1;
   if (mg_params_solves_once(params)) set_defaults_of_one_solve(params, source);
   set_chooses(params, source);
-  if (mg_params_has_cells(params) && source[MG_OPT_LENGTHS] == MG_FROM_DEFAULT) set_lengths(params);
-  /* The volume of a cell that is not a whole one is in its alpha. Robin's condition is a part of
-   * alpha. */
-  params->alpha_varies = mg_params_has_cells(params) && params->equation == MG_EQUATION_HELMHOLTZ;
-  for (int s = 0; s < 6; s++)
-    params->alpha_varies = params->alpha_varies || (mg_params_has_cells(params) &&
-                                                    mg_is_robin(&params->side[s / 2][s % 2]));
+  params->alpha_varies = false;
+  MG_IF_DOMAINS(mg_domain_set_defaults(params, source[MG_OPT_LENGTHS] != MG_FROM_DEFAULT));
 }
 
-/* Did the user request an effect? A flag set to "no" does not. */
-static bool asks_for_something(const mg_parser_t *parser, int id) {
+bool mg_parser_asks(const mg_parser_t *parser, int id) {
   char value[MG_PATH_MAX];
   if (parser->source[id] <= MG_FROM_FILE) return false;
   if (mg_options[id].kind != MG_KIND_FLAG) return true;
@@ -104,53 +92,10 @@ static bool asks_for_something(const mg_parser_t *parser, int id) {
          strcmp(value, "yes") == 0;
 }
 
-/* Drop deck values of `id` if the command line sets `other`, which excludes it. */
-static void drop_excluded(mg_parser_t *parser, mg_option_id_t id, mg_option_id_t other) {
-  if (parser->source[id] != MG_FROM_DECK || parser->source[other] != MG_FROM_COMMAND_LINE) return;
-  mg_option_unset(&mg_options[id], parser->params);
-  parser->source[id] = MG_FROM_DEFAULT;
-  parser->overridden[id] = true;
-}
-
-/* The grid and its lengths can each be given in two ways. The command line overrides the deck. */
-static void choose_grid(mg_parser_t *parser) {
-  drop_excluded(parser, MG_OPT_CELLS, MG_OPT_LOG2_BOX_DIM);
-  drop_excluded(parser, MG_OPT_LOG2_BOX_DIM, MG_OPT_CELLS);
-  drop_excluded(parser, MG_OPT_BOXES_PER_RANK, MG_OPT_CELLS);
-  drop_excluded(parser, MG_OPT_SPACING, MG_OPT_LENGTHS);
-  drop_excluded(parser, MG_OPT_LENGTHS, MG_OPT_SPACING);
-  if (parser->overridden[MG_OPT_CELLS]) {
-    drop_excluded(parser, MG_OPT_STRETCH, MG_OPT_LOG2_BOX_DIM);
-    drop_excluded(parser, MG_OPT_SPACING, MG_OPT_LOG2_BOX_DIM);
-    drop_excluded(parser, MG_OPT_LENGTHS, MG_OPT_LOG2_BOX_DIM);
-  }
-}
-
-/* Reject what a grid of any size cannot have. */
-static mg_status_t check_cells(mg_parser_t *parser) {
-  static const mg_option_id_t excluded[] = {MG_OPT_LOG2_BOX_DIM, MG_OPT_BOXES_PER_RANK,
-                                            MG_OPT_OFFICIAL};
-  if (!mg_params_has_cells(parser->params)) return MG_OK;
-  const mg_label_t cells = mg_parser_label(parser, MG_OPT_CELLS);
-  for (size_t i = 0; i < sizeof excluded / sizeof excluded[0]; i++)
-    if (asks_for_something(parser, excluded[i]))
-      return mg_parser_fail(parser, MG_ERR_USAGE,
-                            "%s cannot be combined with %s; remove one of them", cells.text,
-                            mg_parser_label(parser, excluded[i]).text);
-  if (mg_traits_of(parser->params->op)->any_grid) return MG_OK;
-  return mg_parser_fail(parser, MG_ERR_USAGE,
-                        "%s requires --operator=fv2 or 7pt; %s needs a cube of boxes: pass "
-                        "LOG2_BOX_DIM and BOXES_PER_RANK",
-                        cells.text, mg_operator_name(parser->params->op));
-}
-
 /* The grid size is required. The command line gives both numbers or neither. */
 static mg_status_t check_size(mg_parser_t *parser) {
   if (mg_params_has_cells(parser->params)) return MG_OK;
-  if (mg_params_has_wall_values(parser->params))
-    return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "%s: robin, and values other than 0, require --cells=NXxNYxNZ",
-                          mg_parser_label(parser, MG_OPT_BOUNDARY).text);
+  MG_IF_DOMAINS(MG_TRY(mg_domain_check_walls(parser)));
   const bool has_dim = parser->params->log2_box_dim != 0;
   const bool has_boxes = parser->params->boxes_per_rank != 0;
   if (has_dim && has_boxes) return MG_OK;
@@ -231,7 +176,7 @@ static mg_status_t check_wings(mg_parser_t *parser) {
 /* Reject options without effect, which would otherwise be ignored silently. */
 static mg_status_t check_conditions(mg_parser_t *parser) {
   for (int i = 0; i < MG_N_OPTIONS; i++)
-    if (asks_for_something(parser, i) && !mg_option_applies(&mg_options[i], parser->params))
+    if (mg_parser_asks(parser, i) && !mg_option_applies(&mg_options[i], parser->params))
       return mg_parser_fail(parser, MG_ERR_USAGE, "%s %s",
                             mg_parser_label(parser, (mg_option_id_t)i).text,
                             mg_options[i].condition);
@@ -264,8 +209,7 @@ static mg_status_t apply_official(mg_parser_t *parser) {
 
 mg_status_t mg_parser_finish(mg_parser_t *parser, const struct mg_settings_reader *readers) {
   (void)readers;
-  choose_grid(parser);
-  MG_TRY(check_cells(parser));
+  MG_IF_DOMAINS(MG_TRY(mg_domain_check(parser)));
   MG_IF_FILES(MG_TRY(mg_parser_take_files(parser, readers)));
   MG_TRY(check_wings(parser));
   MG_TRY(check_size(parser));

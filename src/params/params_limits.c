@@ -1,32 +1,21 @@
 /* The allowed values of an option, in words. */
 #include "base/log.h"
 #include "params/params_value.h"
-#include <ctype.h>
+#include "params/params_wings.h"
+#include "wings.h"
 
-/* Write the words of an option after `before`. */
-static void list_words(const mg_option_t *option, const char *before, char *text, int text_size) {
+void mg_option_list_words(const mg_option_t *option, const char *before, char *text,
+                          int text_size) {
   snprintf(text, (size_t)text_size, "%s", before);
   for (int i = 0; option->words[i]; i++)
     mg_append(text, text_size, "%s%s", i > 0 ? ", " : "", option->words[i]);
-}
-
-/* Describe numeric words as a range. */
-static void describe_set(const mg_option_t *option, char *text, int text_size) {
-  int n = 0;
-  while (option->words[n])
-    n++;
-  if (isdigit((unsigned char)option->words[0][0]))
-    snprintf(text, (size_t)text_size, "all or a comma-separated list of %s to %s", option->words[0],
-             option->words[n - 1]);
-  else
-    list_words(option, "all or a comma-separated list of ", text, text_size);
 }
 
 void mg_option_describe_limits(const mg_option_t *option, char *text, int text_size) {
   const size_t size = (size_t)text_size;
   switch (option->kind) {
   case MG_KIND_WORD:
-    list_words(option, "one of ", text, text_size);
+    mg_option_list_words(option, "one of ", text, text_size);
     return;
   case MG_KIND_INT:
   case MG_KIND_INT64:
@@ -39,25 +28,21 @@ void mg_option_describe_limits(const mg_option_t *option, char *text, int text_s
              option->min, option->max);
     return;
   case MG_KIND_SIDES:
-    list_words(option, "1, 3 or 6 of the words ", text, text_size);
+    mg_option_list_words(option, "1, 3 or 6 of the words ", text, text_size);
     return;
   case MG_KIND_CELLS:
-    snprintf(text, size, "three integers from %.0f to %.0f, such as 100x80x60", option->min,
-             option->max);
-    return;
   case MG_KIND_REALS:
-    snprintf(text, size, "three numbers from %g to %g, such as 1,0.5,2", option->min, option->max);
-    return;
   case MG_KIND_STRETCH:
-    snprintf(text, size, "axes as x:tanh:B, with B from %g to %g, separated by commas", option->min,
-             option->max);
+    snprintf(text, size, "not in this build");
+    MG_IF_DOMAINS(mg_domain_describe(option, text, text_size));
     return;
   case MG_KIND_FLAG:
   case MG_KIND_VERBOSITY:
     snprintf(text, size, "yes or no");
     return;
   case MG_KIND_SET:
-    describe_set(option, text, text_size);
+    snprintf(text, size, "not in this build");
+    MG_IF_FILES(mg_set_describe(option, text, text_size));
     return;
   case MG_KIND_PAIRS:
     snprintf(text, size, "comma-separated key=value pairs of at most %d bytes", MG_PATH_MAX - 1);

@@ -11,22 +11,22 @@ OPTION(BOXES_PER_RANK,
   .help = "Maximum number of boxes per rank. The grid is the largest cube of boxes that fits "
           "on all ranks together and coarsens well.")
 OPTION(CELLS,
-  .name = "cells", IN(PROBLEM), .metavar = "NXxNYxNZ", CELLS(cells, 1, 1048576),
+  .name = "cells", NEEDS(DOMAINS, NULL), IN(PROBLEM), .metavar = "NXxNYxNZ", CELLS(cells, 1, 1048576),
   .help = "Cells of the finest grid in x, y and z, instead of LOG2_BOX_DIM and BOXES_PER_RANK: "
           "any number in each direction (fv2, 7pt). Only this grid is solved, and the verdict is "
           "its residual. Defaults change as with --rhs.",
   .attribute = "domain_cells", .in_later_dumps = true)
 OPTION(SPACING,
-  .name = "spacing", IN(PROBLEM), .metavar = "HX,HY,HZ", REALS(spacing, 1e-100, 1e100),
+  .name = "spacing", NEEDS(DOMAINS, NULL), IN(PROBLEM), .metavar = "HX,HY,HZ", REALS(spacing, 1e-100, 1e100),
   .applies = mg_params_has_cells, .condition = "requires --cells", .decided_by = MG_OPT_CELLS,
   .help = "Widths of a cell in x, y and z.")
 OPTION(LENGTHS,
-  .name = "lengths", IN(PROBLEM), .metavar = "LX,LY,LZ", REALS(length, 1e-100, 1e100),
+  .name = "lengths", NEEDS(DOMAINS, NULL), IN(PROBLEM), .metavar = "LX,LY,LZ", REALS(length, 1e-100, 1e100),
   .note = "cubic cells, LX = 1", .applies = with_cells_alone,
   .condition = "requires --cells without --spacing", .decided_by = MG_OPT_SPACING,
   .help = "Lengths of the domain in x, y and z.", .in_later_dumps = true)
 OPTION(STRETCH,
-  .name = "stretch", IN(PROBLEM), .metavar = "AXIS:tanh:B", STRETCH(stretch, 0.01, 8),
+  .name = "stretch", NEEDS(DOMAINS, NULL), IN(PROBLEM), .metavar = "AXIS:tanh:B", STRETCH(stretch, 0.01, 8),
   .applies = mg_params_has_cells, .condition = "requires --cells", .decided_by = MG_OPT_CELLS,
   .help = "Axes with cells of different widths, separated by commas: x:tanh:B puts the faces at "
           "LX/2 (1 + tanh(B s) / tanh(B)), s from -1 to 1, so that the cells are narrow at both "
@@ -43,7 +43,7 @@ OPTION(EQUATION,
   .in_dump = true,
   .help = "poisson: -div(beta grad u) = f; helmholtz: u - div(beta grad u) = f.")
 OPTION(BOUNDARY,
-  .name = "boundary", IN(PROBLEM), SIDES(side, boundary_words), .value = "dirichlet",
+  .name = "boundary", NEEDS(DOMAINS, "other"), IN(PROBLEM), SIDES(side, boundary_words), .value = "dirichlet",
   .in_dump = true,
   .help = "Boundary conditions: one word for all sides, three for x, y and z, or six for x-low, "
           "x-high, y-low, y-high, z-low and z-high, separated by commas. dirichlet: u = 0, or "
@@ -51,14 +51,14 @@ OPTION(BOUNDARY,
           "robin:A:B:G: A u + B beta du/dn = G; periodic: both sides of a direction. Numbers "
           "require --cells. fv4, 27pt: one word, not neumann.")
 OPTION(MEAN,
-  .name = "mean", IN(PROBLEM), .metavar = "M", REAL(mean, -1e60, 1e60), .value = "0",
+  .name = "mean", NEEDS(DOMAINS, NULL), IN(PROBLEM), .metavar = "M", REAL(mean, -1e60, 1e60), .value = "0",
   .applies = is_singular,
   .condition = "requires --cells and --equation=poisson without Dirichlet and Robin sides",
   .decided_by = MG_OPT_BOUNDARY,
   .help = "Mean of u over the domain, where the problem determines u only up to a constant.",
   .in_later_dumps = true)
 OPTION(COEFFICIENTS,
-  .name = "coefficients", NEEDS(FILES, NULL), IN(PROBLEM), PATH(coefficients),
+  .name = "coefficients", .wing = MG_WING_FILES ? MG_WING_FILES : MG_WING_DOMAINS, IN(PROBLEM), PATH(coefficients),
   .applies = with_coefficients, .condition = "requires --operator=fv2, fv4 or 7pt: with 27pt, beta is 1",
   .decided_by = MG_OPT_OPERATOR,
   .help = "HDF5 file in dump layout with alpha, beta or both. beta is either a cell field, "
@@ -69,7 +69,7 @@ OPTION(COEFFICIENTS,
           "--method=auto --rtol=1e-8 --max-cycles=200 --warmup=0 "
           "--min-solves=1 --min-time=0.")
 OPTION(RHS,
-  .name = "rhs", NEEDS(FILES, NULL), IN(PROBLEM), PATH(rhs),
+  .name = "rhs", .wing = MG_WING_FILES ? MG_WING_FILES : MG_WING_DOMAINS, IN(PROBLEM), PATH(rhs),
   .help = "HDF5 file in dump layout with the right-hand side f, and values on sides in "
           "/boundary. Without --coefficients, the file is also that of --coefficients if it has "
           "alpha or beta. Fields that no file gives and the grid: as with --coefficients. "
@@ -221,7 +221,7 @@ OPTION(INPUT,
   .help = "Read options from a deck with lines `key = value`; the keys are the long option "
           "names. The command line overrides the deck.")
 OPTION(DRY_RUN,
-  .name = "dry-run", .group = MG_GROUP_RUN, OPTION_ONLY, FLAG(dry_run),
+  .name = "dry-run", NEEDS(PREFLIGHT, NULL), .group = MG_GROUP_RUN, OPTION_ONLY, FLAG(dry_run),
   .help = "Print levels, boxes and bytes per rank without allocating the grid, and exit.")
 OPTION(RANKS,
   .name = "ranks", .group = MG_GROUP_RUN, OPTION_ONLY, .metavar = "N", LARGE(ranks, 1, 1e9),
@@ -229,7 +229,7 @@ OPTION(RANKS,
   .decided_by = MG_OPT_DRY_RUN,
   .help = "Number of ranks to plan for.")
 OPTION(LEVELS_BREAKDOWN,
-  .name = "levels-breakdown", IN(OUTPUT), FLAG(levels_breakdown),
+  .name = "levels-breakdown", NEEDS(PROFILE, NULL), IN(OUTPUT), FLAG(levels_breakdown),
   .help = "Print seconds per operation and level, and messages, bytes and reductions per "
           "level (min, mean and max over ranks); then each level's percentage of a solve, "
           "with totals. GPU levels are timed in three additional solves.")

@@ -10,7 +10,7 @@ enum { MG_DECK_LINE_MAX = 190 /**< characters per line of a deck, without commen
 typedef enum { MG_FROM_DEFAULT, MG_FROM_FILE, MG_FROM_DECK, MG_FROM_COMMAND_LINE } mg_source_t;
 
 /** State of one parse. All pointers are borrowed. */
-typedef struct {
+typedef struct mg_parser {
   mg_params_t *params;
   mg_source_t source[MG_N_OPTIONS]; /**< source of each option's value */
   int deck_line[MG_N_OPTIONS];      /**< line in the deck, from 1; 0: not in the deck */
@@ -47,6 +47,9 @@ typedef struct {
   char text[256];
 } mg_label_t;
 mg_label_t mg_parser_label(const mg_parser_t *parser, mg_option_id_t id);
+
+/** Did the user request an effect? A flag set to "no" does not. */
+bool mg_parser_asks(const mg_parser_t *parser, int id);
 
 /** Apply the readers (NULL: none), fill in the defaults that depend on other options, then reject
  *  contradictions. */

@@ -4,6 +4,8 @@
 #include "params/params_value.h"
 #include "base/log.h"
 #include "params/params_nearest.h"
+#include "params/params_wings.h"
+#include "wings.h"
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -37,7 +39,8 @@ static const char *check_number_end(const char *text, const char *end, char *buf
   return buffer;
 }
 
-static bool read_int64(const mg_option_t *option, const char *text, int64_t *value, mg_why_t *why) {
+bool mg_option_read_int64(const mg_option_t *option, const char *text, int64_t *value,
+                          mg_why_t *why) {
   char buffer[64];
   char *end;
   errno = 0;
@@ -51,7 +54,8 @@ static bool read_int64(const mg_option_t *option, const char *text, int64_t *val
   return true;
 }
 
-static bool read_double(const mg_option_t *option, const char *text, double *value, mg_why_t *why) {
+bool mg_option_read_double(const mg_option_t *option, const char *text, double *value,
+                           mg_why_t *why) {
   char buffer[64];
   char *end;
   errno = 0;
@@ -84,44 +88,6 @@ bool mg_option_read_word(const mg_option_t *option, const char *text, int *value
   snprintf(problem, sizeof problem, "unknown value (did you mean %s?)",
            mg_nearest_word(text, option->words));
   return mg_option_refuse(option, problem, why);
-}
-
-enum { ALL_MAX = 32 };
-
-/* One bit for each word. */
-static unsigned all_words(const mg_option_t *option) {
-  unsigned all = 0;
-  for (int i = 0; option->words[i]; i++)
-    all |= 1u << i;
-  return all;
-}
-
-static bool read_set(const mg_option_t *option, const char *text, unsigned *value, mg_why_t *why) {
-  char word[ALL_MAX];
-  if (strcmp(text, "all") == 0) {
-    *value = all_words(option);
-    return true;
-  }
-  *value = 0;
-  for (const char *at = text;; at++) {
-    int bit = 0;
-    const size_t length = strcspn(at, ",");
-    snprintf(word, sizeof word, "%.*s", (int)length, at);
-    if (length >= sizeof word || !mg_option_read_word(option, word, &bit, why))
-      return length < sizeof word ? false : mg_option_refuse(option, "unknown value", why);
-    *value |= 1u << bit;
-    at += length;
-    if (*at == '\0') return true;
-  }
-}
-
-static void format_set(const mg_option_t *option, unsigned value, char *text, int text_size) {
-  if (value == all_words(option)) {
-    snprintf(text, (size_t)text_size, "all");
-    return;
-  }
-  for (int i = 0; option->words[i]; i++)
-    if (value & 1u << i) mg_append(text, text_size, "%s%s", text[0] ? "," : "", option->words[i]);
 }
 
 static bool read_flag(const mg_option_t *option, const char *text, bool *value, mg_why_t *why) {
@@ -160,20 +126,6 @@ static bool set_path(const mg_option_t *option, const char *text, char *field, m
   return true;
 }
 
-/* Comma-separated "key=value" pairs with nonempty keys and values. MPI accepts keys
- * of at least 35 characters. Open MPI's MPI_MAX_INFO_KEY is 36 including the terminator. */
-static bool set_pairs(const mg_option_t *option, const char *text, char *field, mg_why_t *why) {
-  for (const char *at = text;; at++) {
-    const size_t length = strcspn(at, ","), key = strcspn(at, "=");
-    if (key == 0 || key + 1 >= length || length > 200)
-      return mg_option_refuse(option, "not a list of key=value pairs", why);
-    if (key > 35)
-      return mg_option_refuse(option, "key of more than 35 characters, the limit of MPI", why);
-    at += length;
-    if (*at == '\0') return set_path(option, text, field, why);
-  }
-}
-
 /* The fewest digits that read back to the same bits. 17 always suffice, and %g drops zeros. */
 void mg_option_append_double(double value, char *text, int text_size) {
   char *const end = text + strlen(text);
@@ -184,68 +136,28 @@ void mg_option_append_double(double value, char *text, int text_size) {
   }
 }
 
-/* Read three numbers, separated by 'x' (cells) or commas. */
-static bool read_three(const mg_option_t *option, const char *text, int32_t cells[3],
-                       double reals[3], mg_why_t *why) {
-  const bool is_cells = option->kind == MG_KIND_CELLS;
-  for (int d = 0; d < 3; d++) {
-    char part[64];
-    int64_t number;
-    const size_t length = strcspn(text, is_cells ? "xX" : ",");
-    if (length >= sizeof part) return mg_option_refuse(option, "not a number", why);
-    if ((text[length] == '\0') != (d == 2))
-      return mg_option_refuse(option,
-                              d == 2 ? "more than three numbers" : "fewer than three numbers", why);
-    snprintf(part, sizeof part, "%.*s", (int)length, text);
-    if (is_cells ? !read_int64(option, part, &number, why)
-                 : !read_double(option, part, &reals[d], why))
-      return false;
-    if (is_cells) cells[d] = (int32_t)number; /* the table's limits fit */
-    text += length + 1;
-  }
+/* One condition for all sides: u = 0, no flux or periodic. Others, which need the wing domains, are
+ * marked as varying. */
+static bool read_sides(const mg_option_t *option, const char *text, mg_side_t sides[3][2],
+                       mg_why_t *why) {
+  static const mg_side_t side[] = {{.u = 1.0, .wall = MG_WALL_DIRICHLET},
+                                   {.flux = 1.0, .wall = MG_WALL_NEUMANN},
+                                   {.wall = MG_WALL_NONE},
+                                   {.wall = MG_WALL_DIRICHLET, .varies = true}};
+  char first[32];
+  int word;
+  snprintf(first, sizeof first, "%.*s", (int)strcspn(text, ",:"), text);
+  if (!mg_option_read_word(option, first, &word, why)) return false;
+  if (text[strlen(first)] != '\0') word = 3;
+  for (int s = 0; s < 6; s++)
+    memcpy(&sides[s / 2][s % 2], &side[word], sizeof *side); /* padding too: ranks compare bytes */
   return true;
 }
 
-/* Read the axes that are stretched: "x:tanh:B", separated by commas. */
-static bool read_stretch(const mg_option_t *option, const char *text, double stretch[3],
-                         mg_why_t *why) {
-  static const char tanh_word[] = ":tanh:";
-  const size_t word = sizeof tanh_word - 1;
-  memset(stretch, 0, 3 * sizeof *stretch);
-  for (const char *at = text;; at++) {
-    char part[64];
-    const size_t length = strcspn(at, ",");
-    const int d = at[0] - 'x';
-    snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part - 1), at);
-    if (d < 0 || d > 2 || strncmp(part + 1, tanh_word, word) != 0)
-      return mg_option_refuse(option, "not AXIS:tanh:B", why);
-    if (stretch[d] > 0.0) return mg_option_refuse(option, "an axis twice", why);
-    if (!read_double(option, part + 1 + word, &stretch[d], why)) return false;
-    at += length;
-    if (*at == '\0') return true;
-  }
+static const char *word_of_sides(const mg_option_t *option, const mg_side_t sides[3][2]) {
+  const mg_side_t *side = &sides[0][0];
+  return side->varies ? "other" : option->words[side->u > 0.0 ? 0 : side->flux > 0.0 ? 1 : 2];
 }
-
-static bool format_stretch(const double stretch[3], char *text, int text_size) {
-  for (int d = 0; d < 3; d++) {
-    if (stretch[d] == 0.0) continue;
-    mg_append(text, text_size, "%s%c:tanh:", text[0] ? "," : "", "xyz"[d]);
-    mg_option_append_double(stretch[d], text, text_size);
-  }
-  return text[0] != '\0';
-}
-
-/* A value of any kind, and the bytes that it takes in its field. */
-typedef union {
-  int word;
-  int64_t number;
-  double real;
-  bool on;
-  unsigned bits;
-  mg_side_t sides[3][2];
-  int32_t cells[3];
-  double reals[3];
-} value_t;
 
 static const size_t size_of[] = {[MG_KIND_WORD] = sizeof(int),
                                  [MG_KIND_INT] = sizeof(int),
@@ -262,29 +174,31 @@ static const size_t size_of[] = {[MG_KIND_WORD] = sizeof(int),
                                  [MG_KIND_SIDES] = sizeof(mg_side_t[3][2])};
 
 /* Read a value of a kind with a size. */
-static bool read_value(const mg_option_t *option, const char *text, value_t *v, mg_why_t *why) {
+static bool read_value(const mg_option_t *option, const char *text, mg_value_t *v, mg_why_t *why) {
   int64_t number;
   switch (option->kind) {
   case MG_KIND_WORD:
     return mg_option_read_word(option, text, &v->word, why);
   case MG_KIND_INT:
-    if (!read_int64(option, text, &number, why)) return false;
+    if (!mg_option_read_int64(option, text, &number, why)) return false;
     v->word = (int)number; /* the table's limits fit an int */
     return true;
   case MG_KIND_INT64:
     v->number = find_word(option, text);
-    return v->number != 0 || read_int64(option, text, &v->number, why);
+    return v->number != 0 || mg_option_read_int64(option, text, &v->number, why);
   case MG_KIND_DOUBLE:
-    return read_double(option, text, &v->real, why);
+    return mg_option_read_double(option, text, &v->real, why);
   case MG_KIND_SET:
-    return read_set(option, text, &v->bits, why);
+    MG_IF_FILES(return mg_set_read(option, text, &v->bits, why));
+    return true;
   case MG_KIND_SIDES:
-    return mg_sides_read(option, text, v->sides, why);
   case MG_KIND_CELLS:
   case MG_KIND_REALS:
-    return read_three(option, text, v->cells, v->reals, why);
   case MG_KIND_STRETCH:
-    return read_stretch(option, text, v->reals, why);
+    MG_IF_DOMAINS(return mg_domain_read(option, text, v, why));
+    if (option->kind == MG_KIND_SIDES) return read_sides(option, text, v->sides, why);
+    v->cells[0] = 1; /* without the wing it only counts that the option is set */
+    return true;
   default:
     return read_flag(option, text, &v->on, why);
   }
@@ -293,10 +207,13 @@ static bool read_value(const mg_option_t *option, const char *text, value_t *v, 
 bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *params,
                    mg_why_t *why) {
   char *field = (char *)params + option->offset;
-  value_t v;
+  mg_value_t v;
+  memset(&v, 0, sizeof v);
   if (text[0] == '\0') return mg_option_refuse(option, "no value", why);
   if (option->kind == MG_KIND_PATH) return set_path(option, text, field, why);
-  if (option->kind == MG_KIND_PAIRS) return set_pairs(option, text, field, why);
+  MG_IF_FILES(
+      if (option->kind == MG_KIND_PAIRS && !mg_pairs_check(option, text, why)) return false);
+  if (option->kind == MG_KIND_PAIRS) return set_path(option, text, field, why);
   if (option->kind == MG_KIND_ACTION) return mg_option_refuse(option, "unexpected value", why);
   if (!read_value(option, text, &v, why)) return false;
   if (option->kind == MG_KIND_VERBOSITY)
@@ -313,7 +230,7 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
                       int text_size) {
   const char *field = (const char *)params + option->offset, *word = NULL;
   const size_t size = (size_t)text_size;
-  value_t v = {0};
+  mg_value_t v = {0};
   text[0] = '\0';
   if (option->kind < MG_KIND_PATH) memcpy(&v, field, size_of[option->kind]);
   switch (option->kind) {
@@ -334,24 +251,15 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
     mg_option_append_double(v.real, text, text_size);
     return true;
   case MG_KIND_SIDES:
-    mg_sides_format(option, v.sides, text, text_size);
-    return true;
   case MG_KIND_CELLS:
-    if (v.cells[0] == 0) return false;
-    snprintf(text, size, "%dx%dx%d", (int)v.cells[0], (int)v.cells[1], (int)v.cells[2]);
-    return true;
   case MG_KIND_REALS:
-    if (v.reals[0] == 0) return false;
-    for (int d = 0; d < 3; d++) {
-      if (d > 0) mg_append(text, text_size, ",");
-      mg_option_append_double(v.reals[d], text, text_size);
-    }
-    return true;
   case MG_KIND_STRETCH:
-    return format_stretch(v.reals, text, text_size);
+    MG_IF_DOMAINS(return mg_domain_format(option, &v, text, text_size));
+    word = option->kind == MG_KIND_SIDES ? word_of_sides(option, v.sides) : v.cells[0] ? "set" : "";
+    break;
   case MG_KIND_SET:
-    format_set(option, v.bits, text, text_size);
-    return true;
+    MG_IF_FILES(mg_set_format(option, v.bits, text, text_size));
+    return text[0] != '\0';
   case MG_KIND_WORD:
     word = option->words[v.word];
     break;
@@ -370,4 +278,10 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
   }
   snprintf(text, size, "%s", word);
   return text[0] != '\0';
+}
+
+mg_boundary_text_t mg_boundary_text(const mg_params_t *params) {
+  mg_boundary_text_t boundary;
+  mg_option_format(&mg_options[MG_OPT_BOUNDARY], params, boundary.text, (int)sizeof boundary.text);
+  return boundary;
 }

@@ -5,7 +5,7 @@
 #include "params/params_table.h"
 
 /** Why a value is not allowed, and what is. */
-typedef struct {
+typedef struct mg_why {
   char text[512];
 } mg_why_t;
 
@@ -29,11 +29,23 @@ void mg_option_unset(const mg_option_t *option, mg_params_t *params);
 bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char *text,
                       int text_size);
 
-/** The parts of mg_option_set and mg_option_format for --boundary. */
-MG_MUST_CHECK bool mg_sides_read(const mg_option_t *option, const char *text, mg_side_t sides[3][2],
-                                 mg_why_t *why);
-void mg_sides_format(const mg_option_t *option, const mg_side_t sides[3][2], char *text,
-                     int text_size);
+/** A value of any kind, and the bytes that it takes in its field. */
+typedef union mg_value {
+  int word;
+  int64_t number;
+  double real;
+  bool on;
+  unsigned bits;
+  mg_side_t sides[3][2];
+  int32_t cells[3];
+  double reals[3];
+} mg_value_t;
+
+/** Read a number within the limits of the option. */
+MG_MUST_CHECK bool mg_option_read_int64(const mg_option_t *option, const char *text, int64_t *value,
+                                        mg_why_t *why);
+MG_MUST_CHECK bool mg_option_read_double(const mg_option_t *option, const char *text, double *value,
+                                         mg_why_t *why);
 
 /** Explain why a value is not allowed, and what is.
  *  @return false */
@@ -50,6 +62,9 @@ void mg_option_append_double(double value, char *text, int text_size);
 
 /** Write the lines of --help about an option. */
 void mg_option_help(FILE *out, const mg_option_t *option);
+
+/** Write the words of an option after `before`. */
+void mg_option_list_words(const mg_option_t *option, const char *before, char *text, int text_size);
 
 /** Describe the allowed values, as the object of "expected": "integer from 1 to 100". */
 void mg_option_describe_limits(const mg_option_t *option, char *text, int text_size);

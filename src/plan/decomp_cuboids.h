@@ -106,16 +106,6 @@ int64_t mg_cuboids_index(const mg_layout_t *layout, const int32_t box[3]);
  * twice the width. */
 bool mg_cuboids_double(const mg_layout_t *fine, const mg_layout_t *coarse);
 
-/** A general layout of n cells: one cuboid per rank, none more than 10 % above the mean if its
- *  sides can be cut so. Fewer ranks have cells if some would have none.
- *  @param[in] ranks  maximum number of ranks with cells */
-mg_layout_t mg_cuboids_layout(const int32_t n[3], int64_t ranks, int64_t world_ranks);
-
-/** The layout of the next coarser level on at most `ranks` ranks. With as many ranks as the fine
- *  level it has the same parts, if their sides are even and no single cells separate them.
- *  @pre fine->single is set */
-mg_layout_t mg_cuboids_coarse(const mg_layout_t *fine, int64_t ranks);
-
 /** Cells per side of coarse boxes that are the coarsened boxes of `fine`, in direction d; 0 if
  * these differ in size. */
 int32_t mg_cuboids_coarse_box(const mg_layout_t *fine, int d);

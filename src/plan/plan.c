@@ -1,5 +1,7 @@
 #include "plan/plan.h"
 #include "plan/coarsen.h"
+#include "plan/domain_plan.h"
+#include "wings.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,10 +54,8 @@ int64_t mg_plan_min_cells_per_rank(mg_place_t place) {
   return mg_place_is_cuda(place) ? 65536 : 4096;
 }
 
-/* Ranks of a coarse level: a few cells on many ranks are bound by latency, so a level keeps only as
- * many ranks as have enough work, and at most `cap`. */
-static int64_t agglomerated_ranks(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
-                                  const mg_params_t *params) {
+int64_t mg_plan_coarse_ranks(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
+                             const mg_params_t *params) {
   const int64_t cells = mg_layout_n_cells(coarse);
   const int64_t below = params->agglomerate_below != MG_AGGLOMERATE_AUTO
                             ? params->agglomerate_below
@@ -111,10 +111,10 @@ static void choose_boxes(const mg_params_t *params, int64_t ranks, int32_t boxes
     boxes[d] = params->boxes[d] > 0 ? params->boxes[d] : m;
 }
 
-/* The finest grid, of `boxes` or --cells, on at most one rank per box and at most finest_ranks. */
-static mg_layout_t finest_of(const mg_params_t *params, const int32_t boxes[3], int64_t ranks) {
+mg_layout_t mg_plan_finest(const mg_params_t *params, const int32_t boxes[3], int64_t ranks) {
   const int64_t most = params->finest_ranks > 0 ? min64(ranks, params->finest_ranks) : ranks;
-  if (mg_params_has_cells(params)) return mg_cuboids_layout(params->cells, most, ranks);
+  MG_IF_DOMAINS(
+      if (mg_params_has_cells(params)) return mg_cuboids_layout(params->cells, most, ranks));
   mg_layout_t layout = {.box_dim = 1 << params->log2_box_dim, .world_ranks = ranks};
   for (int d = 0; d < 3; d++) {
     layout.boxes[d] = boxes[d];
@@ -126,24 +126,32 @@ static mg_layout_t finest_of(const mg_params_t *params, const int32_t boxes[3], 
   return layout;
 }
 
-/* True if a run on `ranks` ranks has m boxes per side, and boxes on every rank. */
-static bool uses_all_ranks(const mg_params_t *params, int32_t m, int64_t ranks) {
-  if (mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks) != m) return false;
-  return finest_of(params, (int32_t[3]){m, m, m}, ranks).n_ranks == ranks;
+static int64_t round_up(int64_t n, int64_t to) {
+  return (n + to - 1) / to * to;
 }
 
-void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int64_t *below,
-                          int64_t *above) {
-  const mg_layout_t *fine = &plan->level[0].layout;
-  const int64_t max_boxes = MG_MAX_DIM >> params->log2_box_dim;
-  *below = fine->n_ranks;
-  *above = 0;
-  if (mg_params_solves_once(params) || params->boxes[0] > 0) return; /* the grid is fixed */
-  for (int64_t m = fine->boxes[0] + 1; m <= max_boxes && *above == 0; m++) {
-    const int64_t ranks = (m * m * m + params->boxes_per_rank - 1) / params->boxes_per_rank;
-    if (mg_odd_part(m) <= MG_MAX_ODD_PART && uses_all_ranks(params, (int32_t)m, ranks))
-      *above = ranks;
+mg_patch_strides_t mg_patch_strides_of(const int32_t n[3], const int32_t lo[3],
+                                       const int32_t level_n[3], int layers, int wall_layers) {
+  const int64_t page = 512, skew = 9 * MG_ROW_VALUES, small = 4096;
+  int low[3], length[3];
+  for (int d = 0; d < 3; d++) {
+    low[d] = lo[d] == 0 ? wall_layers : layers;
+    length[d] = low[d] + n[d] + (lo[d] + n[d] == level_n[d] ? wall_layers : layers);
   }
+  mg_patch_strides_t s;
+  /* The left ghosts of a row are stored at the end of the previous row. */
+  s.jstride = round_up(length[0], MG_ROW_VALUES);
+  s.kstride = s.jstride * length[1];
+  s.origin = MG_ROW_VALUES + low[1] * s.jstride + low[2] * s.kstride;
+  s.size = MG_ROW_VALUES + s.kstride * length[2];
+  /* The vectors of a patch are contiguous. The same cell of two vectors must not agree in the
+   * low 12 address bits, or a store stalls the loads of the other vectors. */
+  if (s.size > small) s.size = round_up(s.size - skew, page) + skew;
+  return s;
+}
+
+mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers) {
+  return mg_patch_strides_of(n, (const int32_t[3]){0}, n, layers, layers);
 }
 
 static mg_status_t check_boxes(const mg_params_t *params, const int32_t boxes[3], int64_t ranks,
@@ -157,22 +165,6 @@ static mg_status_t check_boxes(const mg_params_t *params, const int32_t boxes[3]
            ranks == 1 ? "" : "s", too_wide ? MG_MAX_LOG2_DIM : MG_MAX_LOG2_SHARE,
            too_wide ? "side" : "rank",
            (long long)largest_boxes_per_rank(params->log2_box_dim, params->boxes_per_rank, ranks));
-  return MG_ERR_USAGE;
-}
-
-static mg_status_t check_cells(const mg_params_t *params, int64_t ranks, char *message,
-                               int message_size) {
-  const int n[3] = {(int)params->cells[0], (int)params->cells[1], (int)params->cells[2]};
-  if (!mg_traits_of(params->op)->any_grid) {
-    snprintf(message, (size_t)message_size,
-             "%s needs a cube of boxes; a grid of %dx%dx%d cells requires --operator=fv2 or 7pt",
-             mg_operator_name(params->op), n[0], n[1], n[2]);
-    return MG_ERR_USAGE;
-  }
-  if ((__int128)n[0] * n[1] * n[2] <= (__int128)ranks << MG_MAX_LOG2_SHARE) return MG_OK;
-  snprintf(message, (size_t)message_size,
-           "--cells=%dx%dx%d exceeds 2^%d cells per rank on %lld rank%s", n[0], n[1], n[2],
-           MG_MAX_LOG2_SHARE, (long long)ranks, ranks == 1 ? "" : "s");
   return MG_ERR_USAGE;
 }
 
@@ -192,50 +184,30 @@ static mg_status_t check_operator(const mg_params_t *params, const mg_layout_t *
   return MG_ERR_USAGE;
 }
 
-static mg_level_plan_t *add_level(mg_plan_t *plan, const mg_params_t *params,
-                                  const mg_layout_t *layout) {
+mg_level_plan_t *mg_plan_add_level(mg_plan_t *plan, const mg_params_t *params,
+                                   const mg_layout_t *layout) {
   mg_level_plan_t *level = &plan->level[plan->n_levels++];
   *level = (mg_level_plan_t){.layout = *layout, .place = place_of(layout, params)};
   return level;
 }
 
-/* The boxes of the next coarser level, by the level rule of the benchmark. Without u on a wall, A
- * of a single cell could be 0. */
-static bool coarsen_boxes(const mg_plan_t *plan, const mg_params_t *params, const mg_layout_t *fine,
-                          mg_layout_t *coarse) {
-  const int least = mg_params_count_sides(params, MG_WALL_DIRICHLET) > 0 ? 1 : 2;
-  int64_t cap;
-  if (!mg_layout_coarsen(fine, plan->radius, params->coarsest > least ? params->coarsest : least,
-                         coarse, &cap))
-    return false;
-  coarse->n_ranks = agglomerated_ranks(coarse, fine->n_ranks, cap, params);
-  prefer_cuboids(coarse);
-  return true;
-}
-
-/* The pairs of cells of the next coarser level. Each cell may be a box. */
-static bool coarsen_cells(mg_plan_t *plan, const mg_params_t *params, mg_plan_betas_t *betas,
-                          const mg_layout_t *fine, mg_layout_t *coarse) {
-  if (!mg_plan_choose_pairs(plan, params, betas)) return false;
-  for (int d = 0; d < 3; d++)
-    coarse->n[d] = coarse->boxes[d] = mg_layout_coarse_n(fine, d);
-  *coarse = mg_cuboids_coarse(fine, agglomerated_ranks(coarse, fine->n_ranks, INT64_MAX, params));
-  return true;
-}
-
-/* Add the next coarser level.
+/* Add the next coarser level, by the level rule of the benchmark. Without u on a wall, A of a
+ * single cell could be 0.
  * @return false if there is none */
-static bool add_coarser(mg_plan_t *plan, const mg_params_t *params, mg_plan_betas_t *betas) {
+static bool coarsen_boxes(mg_plan_t *plan, const mg_params_t *params) {
   const mg_level_plan_t *fine = &plan->level[plan->n_levels - 1];
+  const int least = mg_params_count_sides(params, MG_WALL_DIRICHLET) > 0 ? 1 : 2;
   mg_layout_t coarse;
+  int64_t cap;
   if (plan->n_levels == MG_MAX_LEVELS ||
-      !(fine->layout.general ? coarsen_cells(plan, params, betas, &fine->layout, &coarse)
-                             : coarsen_boxes(plan, params, &fine->layout, &coarse)))
+      !mg_layout_coarsen(&fine->layout, plan->radius,
+                         params->coarsest > least ? params->coarsest : least, &coarse, &cap))
     return false;
-  mg_level_plan_t *level = add_level(plan, params, &coarse);
+  coarse.n_ranks = mg_plan_coarse_ranks(&coarse, fine->layout.n_ranks, cap, params);
+  prefer_cuboids(&coarse);
+  mg_level_plan_t *level = mg_plan_add_level(plan, params, &coarse);
   for (int d = 0; d < 3; d++)
-    level->h[d] = coarse.n[d] < fine->layout.n[d] ? 2.0 * fine->h[d] : fine->h[d];
-  level->linear_walls = coarse.general && mg_plan_has_linear_walls(plan, params);
+    level->h[d] = 2.0 * fine->h[d];
   return true;
 }
 
@@ -251,22 +223,20 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
     return MG_ERR_USAGE;
   }
   choose_boxes(params, ranks, boxes);
-  MG_TRY(has_cells ? check_cells(params, ranks, message, message_size)
-                   : check_boxes(params, boxes, ranks, message, message_size));
-  const mg_layout_t finest = finest_of(params, boxes, ranks);
+  MG_IF_DOMAINS(if (has_cells) MG_TRY(mg_plan_check_cells(params, ranks, message, message_size)));
+  if (!has_cells) MG_TRY(check_boxes(params, boxes, ranks, message, message_size));
+  const mg_layout_t finest = mg_plan_finest(params, boxes, ranks);
   MG_TRY(check_operator(params, &finest, message, message_size));
   plan->radius = t->radius;
   plan->boxes_asked = has_cells || params->boxes[0] > 0
                           ? mg_layout_n_boxes(&finest)
                           : (int64_t)((__int128)params->boxes_per_rank * ranks);
-  mg_level_plan_t *level = add_level(plan, params, &finest);
+  mg_level_plan_t *level = mg_plan_add_level(plan, params, &finest);
   for (int d = 0; d < 3; d++)
     level->h[d] = (has_cells ? params->length[d] : 1.0) / finest.n[d];
-  mg_plan_betas_t betas;
-  MG_TRY(mg_plan_betas_create(params, &betas));
-  while (add_coarser(plan, params, &betas))
+  MG_IF_DOMAINS(if (has_cells) MG_TRY(mg_plan_coarsen_cells(plan, params)));
+  while (!has_cells && coarsen_boxes(plan, params))
     continue;
-  mg_plan_betas_free(&betas);
   mg_plan_set_levels(plan, params);
   return MG_OK;
 }

@@ -29,7 +29,7 @@ const char *mg_place_name(mg_place_t place);
 int64_t mg_plan_min_cells_per_rank(mg_place_t place);
 
 /** The hierarchy, finest level first. */
-typedef struct {
+typedef struct mg_plan {
   int n_levels;
   int radius;          /**< ghost layers that the operator reads: 1, or 2 for fv4 */
   int64_t boxes_asked; /**< boxes per rank times ranks; the grid may use fewer */
@@ -52,17 +52,6 @@ typedef struct {
   int64_t size;             /**< one vector, including padding */
 } mg_patch_strides_t;
 
-/** Bytes that a rank needs for one level. */
-typedef struct {
-  int64_t boxes;
-  int n_patches;
-  int64_t vectors; /**< vectors of the patches */
-  int64_t images;  /**< copy of the next coarser level's cells, if these are stored elsewhere */
-  int64_t buffers; /**< message buffers: an upper bound */
-  int64_t
-      coarse_buffers; /**< part of the buffers on the owners of the next coarser level's cells */
-} mg_level_bytes_t;
-
 /** Boxes per side of a cube as the finest grid: the largest b with b^3 <= boxes_per_rank * ranks
  * such that the odd part of b * 2^log2_box_dim cells per side is at most MG_MAX_ODD_PART. */
 int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t ranks);
@@ -78,24 +67,18 @@ int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t r
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
 
-/** Mean betas of the planes of cells of a level, as params->face_beta and plane_beta of the finest
- *  one; NULL: all are the same. */
-typedef struct {
-  double *face[3], *plane[3];
-} mg_plan_betas_t;
+/** The finest grid, of `boxes` or --cells, on at most one rank per box and at most
+ *  params->finest_ranks. */
+mg_layout_t mg_plan_finest(const mg_params_t *params, const int32_t boxes[3], int64_t ranks);
 
-/** Copy those of the parameters.
- *  @param[out] betas  free with mg_plan_betas_free
- *  @return MG_OK, MG_ERR_MEMORY */
-MG_MUST_CHECK mg_status_t mg_plan_betas_create(const mg_params_t *params, mg_plan_betas_t *betas);
-void mg_plan_betas_free(mg_plan_betas_t *betas);
+/** Add a level to a plan: its layout and place. */
+mg_level_plan_t *mg_plan_add_level(mg_plan_t *plan, const mg_params_t *params,
+                                   const mg_layout_t *layout);
 
-/** A level of a grid of any size with more cells has a coarser one. Where betas vary much, levels
- *  of few cells have little in common with the finer ones. */
-static inline int64_t mg_plan_fewest_cells(const mg_params_t *params) {
-  if (params->bottom == MG_BOTTOM_DIRECT) return MG_DIRECT_MAX_CELLS;
-  return params->krylov == MG_KRYLOV_KCYCLE ? 64 : 8;
-}
+/** Ranks of a coarse level: a few cells on many ranks are bound by latency, so a level keeps only
+ * as many ranks as have enough work, and at most `cap`. */
+int64_t mg_plan_coarse_ranks(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
+                             const mg_params_t *params);
 
 /** Solver of the coarsest level: for --method=auto BiCGStab, if an inverse would be too large. */
 static inline mg_bottom_t mg_plan_bottom(const mg_params_t *params, const mg_layout_t *coarsest) {
@@ -103,27 +86,6 @@ static inline mg_bottom_t mg_plan_bottom(const mg_params_t *params, const mg_lay
   return direct && mg_layout_n_cells(coarsest) > MG_DIRECT_MAX_CELLS ? MG_BOTTOM_BICGSTAB
                                                                      : params->bottom;
 }
-
-/** Choose which cells of the coarsest level so far become pairs on the next one, if its layout is
- *  general: mg_layout_t.single. So neighbors on coarse levels have couplings of similar strength.
- *  @param[in,out] betas  of that level; becomes that of the next one
- *  @return false if there is no next level
- *  @ref docs/algorithm.md, "Grids of any size" */
-bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params, mg_plan_betas_t *betas);
-
-/** Width of a cell in direction d of level l. A last cell may be narrower than a whole one, and on
- *  a stretched axis all widths differ.
- *  @param[in] level  the finest level of the hierarchy, followed by all down to l */
-double mg_plan_width(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
-                     int32_t cell);
-
-/** Whether formulas of equal widths are far off at walls of the coarsest level so far: an axis of
- *  equal cells of the finest level has a last cell less than 2/3 as wide as others. */
-bool mg_plan_has_linear_walls(const mg_plan_t *plan, const mg_params_t *params);
-
-/** Position of a face in direction d of level l. */
-double mg_plan_position(const mg_level_plan_t *level, const mg_params_t *params, int l, int d,
-                        int32_t face);
 
 /** Set the properties of the levels that follow from their layouts and places: vectors, ghost
  *  layers, fused and resident sweeps, and with --precision=mixed the outer levels. mg_plan_build
@@ -135,25 +97,11 @@ static inline int64_t mg_plan_idle_ranks(const mg_plan_t *plan) {
   return plan->level[0].layout.world_ranks - plan->level[0].layout.n_ranks;
 }
 
-/** The nearest numbers of ranks that leave no rank idle, with the same LOG2_BOX_DIM and
- *  BOXES_PER_RANK.
- *  @param[in]  plan   plan of `params`
- *  @param[out] below  with the same grid: the current number of ranks if none is idle
- *  @param[out] above  more than the current number, mostly with a larger grid; 0: none found, or
- *         the grid is fixed by a file or by params->boxes */
-void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int64_t *below,
-                          int64_t *above);
-
 /** Memory layout of a patch of n[0] x n[1] x n[2] cells with `layers` ghost layers. */
 mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers);
 /** The same for a patch whose first cell is `lo`, of a level of level_n cells, with `wall_layers`
  *  ghost layers outside the domain. */
 mg_patch_strides_t mg_patch_strides_of(const int32_t n[3], const int32_t lo[3],
                                        const int32_t level_n[3], int layers, int wall_layers);
-
-/** Bytes that a rank allocates for level l; exact for vectors and images.
- *  @return MG_OK, MG_ERR_MEMORY (for the small temporary lists) */
-MG_MUST_CHECK mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank,
-                                        mg_level_bytes_t *bytes);
 
 #endif

@@ -1,36 +1,8 @@
 /* Memory of a plan: patches, images and message buffers. */
 #include "formulas/vectors.h"
-#include "plan/plan.h"
+#include "plan/plan_stats.h"
 #include <stdlib.h>
 #include <string.h>
-
-static int64_t round_up(int64_t n, int64_t to) {
-  return (n + to - 1) / to * to;
-}
-
-mg_patch_strides_t mg_patch_strides_of(const int32_t n[3], const int32_t lo[3],
-                                       const int32_t level_n[3], int layers, int wall_layers) {
-  const int64_t page = 512, skew = 9 * MG_ROW_VALUES, small = 4096;
-  int low[3], length[3];
-  for (int d = 0; d < 3; d++) {
-    low[d] = lo[d] == 0 ? wall_layers : layers;
-    length[d] = low[d] + n[d] + (lo[d] + n[d] == level_n[d] ? wall_layers : layers);
-  }
-  mg_patch_strides_t s;
-  /* The left ghosts of a row are stored at the end of the previous row. */
-  s.jstride = round_up(length[0], MG_ROW_VALUES);
-  s.kstride = s.jstride * length[1];
-  s.origin = MG_ROW_VALUES + low[1] * s.jstride + low[2] * s.kstride;
-  s.size = MG_ROW_VALUES + s.kstride * length[2];
-  /* The vectors of a patch are contiguous. The same cell of two vectors must not agree in the
-   * low 12 address bits, or a store stalls the loads of the other vectors. */
-  if (s.size > small) s.size = round_up(s.size - skew, page) + skew;
-  return s;
-}
-
-mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers) {
-  return mg_patch_strides_of(n, (const int32_t[3]){0}, n, layers, layers);
-}
 
 /* Number of cells of a cuboid grown by `layers` on each side. */
 static int64_t grown_cells(const int32_t n[3], int layers) {

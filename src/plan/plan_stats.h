@@ -1,9 +1,34 @@
-/* Statistics of a plan without allocating it: bytes and messages of all ranks, or of an evenly
- * spaced sample if there are too many ranks to evaluate. */
+/* Statistics of a plan without allocating it: bytes of a rank, useful ranks, bytes and messages of
+ * all ranks, or of an evenly spaced sample if there are too many ranks to evaluate. */
 #ifndef MG_PLAN_STATS_H
 #define MG_PLAN_STATS_H
 
 #include "plan/plan.h"
+
+/** Bytes that a rank needs for one level. */
+typedef struct {
+  int64_t boxes;
+  int n_patches;
+  int64_t vectors; /**< vectors of the patches */
+  int64_t images;  /**< copy of the next coarser level's cells, if these are stored elsewhere */
+  int64_t buffers; /**< message buffers: an upper bound */
+  int64_t
+      coarse_buffers; /**< part of the buffers on the owners of the next coarser level's cells */
+} mg_level_bytes_t;
+
+/** Bytes that a rank allocates for level l; exact for vectors and images.
+ *  @return MG_OK, MG_ERR_MEMORY (for the small temporary lists) */
+MG_MUST_CHECK mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank,
+                                        mg_level_bytes_t *bytes);
+
+/** The nearest numbers of ranks that leave no rank idle, with the same LOG2_BOX_DIM and
+ *  BOXES_PER_RANK.
+ *  @param[in]  plan   plan of `params`
+ *  @param[out] below  with the same grid: the current number of ranks if none is idle
+ *  @param[out] above  more than the current number, mostly with a larger grid; 0: none found, or
+ *         the grid is fixed by a file or by params->boxes */
+void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int64_t *below,
+                          int64_t *above);
 
 /** Bytes of the sampled ranks. */
 typedef struct {
@@ -30,7 +55,7 @@ typedef struct {
 } mg_level_stats_t;
 
 /** Statistics of the whole plan. */
-typedef struct {
+typedef struct mg_plan_stats {
   int64_t n_ranks; /**< number of ranks of the run */
   mg_level_stats_t level[MG_MAX_LEVELS];
   mg_tally_t bytes; /**< per rank, summed over all levels; includes ranks without boxes */

@@ -1,7 +1,9 @@
 /* Widths of cells, and the pairs of cells that become one on the next coarser level. */
 #include "base/alloc.h"
+#include "plan/domain_plan.h"
 #include "plan/plan.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +23,9 @@ double mg_plan_width(const mg_level_plan_t *level, const mg_params_t *params, in
   return face ? face[high] - face[low] : (high - low) * level->h[d];
 }
 
-bool mg_plan_has_linear_walls(const mg_plan_t *plan, const mg_params_t *params) {
+/* Whether formulas of equal widths are far off at walls of the coarsest level so far: an axis of
+ * equal cells of the finest level has a last cell less than 2/3 as wide as others. */
+static bool has_linear_walls(const mg_plan_t *plan, const mg_params_t *params) {
   const int l = plan->n_levels - 1;
   bool linear = false;
   for (int d = 0; d < 3; d++) {
@@ -42,8 +46,14 @@ double mg_plan_position(const mg_level_plan_t *level, const mg_params_t *params,
   return has_origin ? from_low : params->origin[d] + from_low;
 }
 
-mg_status_t mg_plan_betas_create(const mg_params_t *params, mg_plan_betas_t *betas) {
-  *betas = (mg_plan_betas_t){{NULL}, {NULL}};
+/* Mean betas of the planes of cells of a level, as params->face_beta and plane_beta of the finest
+ * one; NULL: all are the same. */
+typedef struct {
+  double *face[3], *plane[3];
+} betas_t;
+
+static mg_status_t copy_betas(const mg_params_t *params, betas_t *betas) {
+  *betas = (betas_t){{NULL}, {NULL}};
   if (!params->face_beta[0] || !mg_params_has_cells(params)) return MG_OK;
   const int64_t n[3] = {params->cells[0], params->cells[1], params->cells[2]};
   double *at;
@@ -56,17 +66,13 @@ mg_status_t mg_plan_betas_create(const mg_params_t *params, mg_plan_betas_t *bet
   return MG_OK;
 }
 
-void mg_plan_betas_free(mg_plan_betas_t *betas) {
-  free(betas->face[0]);
-}
-
 /* An axis of the coarsest level so far. */
 typedef struct {
   const mg_plan_t *plan;
   const mg_params_t *params;
   int d;
   int32_t n;            /* cells */
-  double *face, *plane; /* mg_plan_betas_t */
+  double *face, *plane; /* betas_t */
 } axis_t;
 
 static double width_of(const axis_t *a, int32_t cell) {
@@ -178,7 +184,10 @@ static double most_across_axes(const mg_params_t *params, int l, int d) {
  * that grows by a third from cell to cell would grow by 9 on the third level. */
 static const double most_along_axis = 8.0;
 
-bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params, mg_plan_betas_t *betas) {
+/* Choose which cells of the coarsest level so far become pairs on the next one:
+ * mg_layout_t.single. `betas` becomes that of the next level.
+ * @return false if there is no next level */
+static bool choose_pairs(mg_plan_t *plan, const mg_params_t *params, betas_t *betas) {
   const int l = plan->n_levels - 1;
   mg_layout_t *layout = &plan->level[l].layout;
   axis_t axis[3];
@@ -198,4 +207,43 @@ bool mg_plan_choose_pairs(mg_plan_t *plan, const mg_params_t *params, mg_plan_be
     coarsens = coarsens || n < layout->n[d];
   }
   return coarsens && fits && mg_layout_n_cells(layout) > mg_plan_fewest_cells(params);
+}
+
+/* Each cell of the next coarser level may be a box. */
+static void add_coarser(mg_plan_t *plan, const mg_params_t *params) {
+  const mg_level_plan_t *fine = &plan->level[plan->n_levels - 1];
+  mg_layout_t coarse;
+  for (int d = 0; d < 3; d++)
+    coarse.n[d] = coarse.boxes[d] = mg_layout_coarse_n(&fine->layout, d);
+  coarse = mg_cuboids_coarse(
+      &fine->layout, mg_plan_coarse_ranks(&coarse, fine->layout.n_ranks, INT64_MAX, params));
+  mg_level_plan_t *level = mg_plan_add_level(plan, params, &coarse);
+  for (int d = 0; d < 3; d++)
+    level->h[d] = coarse.n[d] < fine->layout.n[d] ? 2.0 * fine->h[d] : fine->h[d];
+  level->linear_walls = has_linear_walls(plan, params);
+}
+
+mg_status_t mg_plan_coarsen_cells(mg_plan_t *plan, const mg_params_t *params) {
+  betas_t betas;
+  MG_TRY(copy_betas(params, &betas));
+  while (plan->n_levels < MG_MAX_LEVELS && choose_pairs(plan, params, &betas))
+    add_coarser(plan, params);
+  free(betas.face[0]);
+  return MG_OK;
+}
+
+mg_status_t mg_plan_check_cells(const mg_params_t *params, int64_t ranks, char *message,
+                                int message_size) {
+  const int n[3] = {(int)params->cells[0], (int)params->cells[1], (int)params->cells[2]};
+  if (!mg_traits_of(params->op)->any_grid) {
+    snprintf(message, (size_t)message_size,
+             "%s needs a cube of boxes; a grid of %dx%dx%d cells requires --operator=fv2 or 7pt",
+             mg_operator_name(params->op), n[0], n[1], n[2]);
+    return MG_ERR_USAGE;
+  }
+  if ((__int128)n[0] * n[1] * n[2] <= (__int128)ranks << MG_MAX_LOG2_SHARE) return MG_OK;
+  snprintf(message, (size_t)message_size,
+           "--cells=%dx%dx%d exceeds 2^%d cells per rank on %lld rank%s", n[0], n[1], n[2],
+           MG_MAX_LOG2_SHARE, (long long)ranks, ranks == 1 ? "" : "s");
+  return MG_ERR_USAGE;
 }

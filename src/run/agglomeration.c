@@ -1,5 +1,6 @@
 #include "run/agglomeration.h"
 #include "device/memory_check.h"
+#include "wings.h"
 #include <string.h>
 
 /* Limits in cells per rank that are tried. A level has an eighth of the cells of the next finer
@@ -63,13 +64,11 @@ void mg_plan_coarse_part(const mg_plan_t *plan, const mg_params_t *params, int f
 
 /* Whether the run would fit with the ranks of the last row. */
 static mg_status_t fits_into_memory(const measurement_t *m, bool *fits) {
-  mg_params_t params = *m->run;
-  mg_room_t room;
-  mg_memory_check_t check;
-  params.agglomerate_below = m->params.agglomerate_below;
-  params.finest_ranks = m->params.finest_ranks;
-  MG_TRY(mg_memory_room(&params, &room));
-  MG_TRY(mg_memory_need(&params, &room, &check));
+  mg_memory_check_t check = {.fits = true}; /* without the wing */
+  (void)m;
+  MG_IF_PREFLIGHT(
+      mg_params_t params = *m->run; params.agglomerate_below = m->params.agglomerate_below;
+      params.finest_ranks = m->params.finest_ranks; MG_TRY(mg_memory_need_now(&params, &check)));
   *fits = check.fits;
   return MG_OK;
 }

@@ -54,10 +54,7 @@ static mg_status_t repeat_rhs_norm(mg_hierarchy_t *h, int s, double *f_norm) {
   return MG_OK;
 }
 
-/* One solve, timed on every rank from a common start; all ranks get the time of the slowest. A
- * signal ends the solve after the current cycle: result->interrupted is set, and the time is
- * meaningless. */
-static mg_status_t timed_solve(mg_hierarchy_t *h, int s, mg_result_t *result, double *seconds) {
+mg_status_t mg_benchmark_solve(mg_hierarchy_t *h, int s, mg_result_t *result, double *seconds) {
   mg_history_t history;
   MG_TRY(mg_comm_barrier(mg_comm_world()));
   const double start = mg_now();
@@ -83,7 +80,7 @@ static void show_progress(const mg_params_t *p, const char *phase, int s, int do
     mg_progress("%s at %s: solve %d of %d, %.0f s left", phase, names[s], done + 1, of, left);
 }
 
-static void log_solve(const char *phase, const mg_size_result_t *size, double seconds) {
+void mg_benchmark_log(const char *phase, const mg_size_result_t *size, double seconds) {
   mg_verbose("%s at %s: %.6f s, max|f-Au| %.6e after %d cycle%s", phase, mg_grid(size->n).text,
              seconds, size->history.norm[size->history.n_cycles - 1], size->history.n_cycles,
              size->history.n_cycles == 1 ? "" : "s");
@@ -94,9 +91,9 @@ static mg_status_t warm_up(mg_hierarchy_t *h, int s, mg_result_t *result, double
   *estimate = 0.0;
   for (int i = 0; i < n && !result->interrupted; i++) {
     show_progress(&h->params, "warm-up", s, i, n, *estimate * (n - i));
-    MG_TRY(timed_solve(h, s, result, estimate));
+    MG_TRY(mg_benchmark_solve(h, s, result, estimate));
     if (result->interrupted) return MG_OK;
-    log_solve("warm-up", &result->size[s], *estimate);
+    mg_benchmark_log("warm-up", &result->size[s], *estimate);
     MG_TRY(check_interrupt(result));
   }
   return MG_OK;
@@ -114,9 +111,9 @@ static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, d
     if (estimate > 0.0) of = fmax(of, fmin(ceil(p->min_time / estimate), INT_MAX));
     show_progress(p, "timing", s, size->n_solves, (int)of, estimate * (of - size->n_solves));
     double seconds;
-    MG_TRY(timed_solve(h, s, result, &seconds));
+    MG_TRY(mg_benchmark_solve(h, s, result, &seconds));
     if (result->interrupted) return MG_OK;
-    log_solve(p->verify_only ? "verification" : "timing", size, seconds);
+    mg_benchmark_log(p->verify_only ? "verification" : "timing", size, seconds);
     size->seconds_min =
         size->n_solves == 0 || seconds < size->seconds_min ? seconds : size->seconds_min;
     total += seconds;
@@ -129,53 +126,12 @@ static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, d
   }
 }
 
-/* Timers of the levels of double and of float cells. */
-typedef struct {
-  mg_timers_t timers[2][MG_MAX_LEVELS];
-} saved_timers_t;
-
-static const saved_timers_t no_time;
-
-static void save_timers(const mg_hierarchy_t *h, saved_timers_t *saved) {
-  for (int low = 0; h; h = h->low, low++)
-    for (int l = 0; l < h->n_levels; l++)
-      saved->timers[low][l] = h->level[l].timers;
-}
-
-static void set_timers(mg_hierarchy_t *h, const saved_timers_t *to) {
-  for (int low = 0; h; h = h->low, low++)
-    for (int l = 0; l < h->n_levels; l++)
-      h->level[l].timers = to->timers[low][l];
-}
-
-/* If operations are only enqueued, per-level times come from separate solves, so that profiling
- * does not affect the timed solves. */
-static mg_status_t profile(mg_hierarchy_t *h, mg_result_t *result) {
-  enum { N_SOLVES = 3 };
-  result->n_profiled = result->interrupted ? 0 : result->size[0].n_solves;
-  result->seconds_profiled = result->size[0].seconds_mean;
-  if (!h->params.levels_breakdown || !mg_profile_needed(h) || result->interrupted) return MG_OK;
-  MG_TRY(mg_comm_agree(mg_profile_begin(h)));
-  mg_status_t status = MG_OK;
-  result->seconds_profiled = 0.0;
-  for (int s = 0; s < N_SOLVES && status == MG_OK && !result->interrupted; s++) {
-    double seconds;
-    status = timed_solve(h, 0, result, &seconds);
-    if (status == MG_OK) log_solve("profile", &result->size[0], seconds);
-    if (status == MG_OK) result->seconds_profiled += seconds / N_SOLVES;
-  }
-  const mg_status_t ended = mg_profile_end(h);
-  result->n_profiled = result->interrupted ? 0 : N_SOLVES;
-  result->extra = true;
-  return status != MG_OK ? status : ended;
-}
-
 /* One solve that continues an earlier run. It cannot be repeated, so it is not timed. */
 static mg_status_t continue_solve(mg_hierarchy_t *h, const mg_history_t *start,
                                   mg_result_t *result) {
   mg_size_result_t *size = &result->size[0];
   mg_history_t history = *start;
-  set_timers(h, &no_time);
+  MG_IF_PROFILE(mg_timers_clear(h));
   const double begin = mg_now();
   const mg_status_t status = mg_solve_continue(h, 0, size->f_norm, &until_signal, &history);
   result->seconds_profiled = mg_now() - begin;
@@ -184,7 +140,7 @@ static mg_status_t continue_solve(mg_hierarchy_t *h, const mg_history_t *start,
   MG_TRY(mg_comm_max(mg_comm_world(), &result->seconds_profiled, 1));
   if (result->interrupted) return MG_OK;
   size->n_solves = result->n_sizes = result->n_profiled = 1;
-  log_solve("restart", size, 0.0);
+  mg_benchmark_log("restart", size, 0.0);
   return result->n_sizes_planned > 1 ? check_interrupt(result) : MG_OK;
 }
 
@@ -199,14 +155,15 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
   MG_TRY(warm_up(h, s, result, &estimate));
   if (result->interrupted) return MG_OK;
   /* The breakdown covers the timed solves of the finest grid. */
-  if (s == 0) set_timers(h, &no_time);
+  MG_IF_PROFILE(if (s == 0) mg_timers_clear(h));
   MG_IF_ENERGY(if (s == 0) MG_TRY(mg_energy_begin()));
   MG_TRY(timed_solves(h, s, result, estimate));
   MG_IF_ENERGY(
       if (s == 0) MG_TRY(mg_energy_end(result->interrupted ? 0 : size->n_solves, &result->energy)));
   if (size->n_solves == 0) return MG_OK;
   result->n_sizes = s + 1;
-  return s == 0 ? profile(h, result) : MG_OK;
+  MG_IF_PROFILE(if (s == 0) return mg_benchmark_profile(h, result));
+  return MG_OK;
 }
 
 /* Allocate everything that the solves of all sizes and the profile need before the first solve. */
@@ -217,7 +174,9 @@ static mg_status_t prepare(mg_hierarchy_t *h, int n_sizes) {
     MG_IF_COARSE(MG_TRY(mg_comm_agree_or_end(mg_graph_capture(h, s))));
   if (h->level[0].backend->graph)
     mg_verbose("set-up: %.3f s to capture cycle graphs", mg_now() - begin);
-  return mg_comm_agree(h->params.levels_breakdown ? mg_profile_prepare(h) : MG_OK);
+  mg_status_t status = MG_OK;
+  MG_IF_PROFILE(if (h->params.levels_breakdown) status = mg_profile_prepare(h));
+  return mg_comm_agree(status);
 }
 
 /* A diverged solve is also a result: its history is reported, and no further size is run. */
@@ -238,7 +197,6 @@ static mg_status_t richardson(mg_hierarchy_t *h, int s, double *error) {
 
 mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result_t *result) {
   double difference[MG_N_SIZES] = {NAN, NAN, NAN};
-  static saved_timers_t timers_at_h; /* too large for some stacks */
   result->n_sizes_planned = h->n_levels < MG_N_SIZES ? h->n_levels : MG_N_SIZES;
   /* Coarser grids give no error estimate if the smoothness of the problem is unknown, or if their
    * cells are not those of the finest grid, two by two. */
@@ -249,7 +207,7 @@ mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result
   MG_TRY(prepare(h, result->n_sizes_planned));
   for (int s = 0; s < result->n_sizes_planned && !result->interrupted; s++) {
     MG_TRY(run_size_or_stop(h, s, start, result));
-    if (s == 0) save_timers(h, &timers_at_h);
+    MG_IF_PROFILE(if (s == 0) mg_timers_save(h));
     if (result->n_sizes <= s || result->diverged) break;
     if (s > 0) MG_TRY(richardson(h, s, &difference[s]));
     if (s + 1 < result->n_sizes_planned) MG_TRY(mg_restrict(h, s, MG_U, MG_RESTRICTED_U));
@@ -259,7 +217,7 @@ mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result
                     MG_TRY(mg_rounding_measure(h, s, size->history.n_cycles, size->f_norm,
                                                &result->rounding[s])));
   }
-  if (result->n_sizes > 0) set_timers(h, &timers_at_h);
+  MG_IF_PROFILE(if (result->n_sizes > 0) mg_timers_restore(h));
   result->error = difference[1];
   if (difference[1] > 0.0) result->order = log2(difference[2] / difference[1]);
   mg_progress_clear();

@@ -63,4 +63,22 @@ MG_MUST_CHECK mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *st
  *  @return MG_OK, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_benchmark_poll_stop(void *no_data, bool *stop);
 
+/** One solve at size s, timed on every rank from a common start; all ranks get the time of the
+ *  slowest. A signal ends the solve after the current cycle: result->interrupted is set, and the
+ *  time is meaningless. */
+MG_MUST_CHECK mg_status_t mg_benchmark_solve(mg_hierarchy_t *h, int s, mg_result_t *result,
+                                             double *seconds);
+/** Log a solve of a phase with --verbose. */
+void mg_benchmark_log(const char *phase, const mg_size_result_t *size, double seconds);
+
+/* What mg_benchmark calls of the wing profile (profile_solves.c): */
+
+/** If operations are only enqueued, per-level times come from separate solves, so that profiling
+ *  does not affect the timed solves. */
+MG_MUST_CHECK mg_status_t mg_benchmark_profile(mg_hierarchy_t *h, mg_result_t *result);
+/** Clear the timers of all levels; save them; set them to the saved ones. */
+void mg_timers_clear(mg_hierarchy_t *h);
+void mg_timers_save(const mg_hierarchy_t *h);
+void mg_timers_restore(mg_hierarchy_t *h);
+
 #endif

@@ -1,4 +1,5 @@
 #include "run/strip_size.h"
+#include "backend/sweeps.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/machine_cache.h"
@@ -50,7 +51,7 @@ static mg_level_t *find_level(mg_hierarchy_t *h) {
   for (int l = 0; l < cycles->n_levels; l++) {
     mg_level_t *level = &cycles->level[l];
     if (level->comm && level->plan->place == MG_PLACE_CPU && mg_smooth_is_resident(level) &&
-        level->backend->fused.strip_rows)
+        level->backend->fused && level->backend->fused->strip_rows)
       return level;
   }
   return NULL;
@@ -58,7 +59,7 @@ static mg_level_t *find_level(mg_hierarchy_t *h) {
 
 static int rows_of(const mg_level_t *level, int64_t bytes) {
   mg_machine_set_strip_bytes(bytes);
-  return level->backend->fused.strip_rows(mg_level_view(level), level->steps, level->n_steps);
+  return level->backend->fused->strip_rows(mg_level_view(level), level->steps, level->n_steps);
 }
 
 /* Whether the level is large enough, and some of the sizes differ in their strips. */
@@ -100,8 +101,8 @@ static mg_status_t run_pass(const mg_level_t *level, int number, int rows) {
   if (2 * planes <= n_planes)
     cut(&w, 2, number % (n_planes / planes) * planes, planes, level->plan->value_bytes);
   const mg_sweep_t sweep = {level->steps, steps, MG_U, MG_NO_VECTOR, MG_U, MG_NO_VECTOR};
-  return level->backend->fused.smooth_resident(&w.view, &sweep,
-                                               &(mg_resident_use_t){.has_residual = true});
+  return level->backend->fused->smooth_resident(&w.view, &sweep,
+                                                &(mg_resident_use_t){.has_residual = true});
 }
 
 /* One pass per size; keep the two least times of each. */

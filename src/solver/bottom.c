@@ -1,4 +1,5 @@
 #include "solver/bottom.h"
+#include "backend/sweeps.h"
 #include "formulas/walls.h"
 #include "level/ops.h"
 #include "level/smooth.h"
@@ -119,9 +120,9 @@ static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess,
   const mg_backend_t *backend = level->backend;
   MG_IF_CHOICES(if (level->direct) return mg_direct_solve(level, zero_guess));
   progress_t progress = {0.0, reduction, false};
-  if (level->plan->bottom != &mg_path_bottom && backend->fused.bottom)
-    return backend->fused.bottom(&level->store.view, method, zero_guess, MG_BOTTOM_MAX_ITERATIONS,
-                                 reduction);
+  if (level->plan->bottom != &mg_path_bottom && backend->fused && backend->fused->bottom)
+    return backend->fused->bottom(&level->store.view, method, zero_guess, MG_BOTTOM_MAX_ITERATIONS,
+                                  reduction);
   MG_TRY(begin(level, zero_guess));
   MG_TRY(mg_max_norm(level, MG_KRYLOV_R, MG_NO_VECTOR, &progress.norm0));
   if (progress.norm0 == 0.0) return MG_OK;

@@ -1,5 +1,7 @@
 #include "solver/conditions.h"
+#include "backend/domains.h"
 #include "level/wall_faces.h"
+#include "plan/domain_plan.h"
 
 mg_status_t mg_conditions_add_side(mg_hierarchy_t *h, int d, int side, const mg_side_t *condition,
                                    bool with_alpha, mg_vector_t values) {
@@ -8,8 +10,8 @@ mg_status_t mg_conditions_add_side(mg_hierarchy_t *h, int d, int side, const mg_
   mg_view_t v = level->store.view;
   if (!level->comm) return MG_OK;
   v.alpha_varies = v.alpha_varies && with_alpha;
-  return level->backend->set_wall(&v, d, side, condition,
-                                  mg_plan_width(level->plan, &h->params, 0, d, at), values);
+  return level->backend->domains->set_wall(
+      &v, d, side, condition, mg_plan_width(level->plan, &h->params, 0, d, at), values);
 }
 
 static mg_status_t add_condition(mg_hierarchy_t *h, mg_wall_loader_t *load, void *data, int d,

@@ -138,6 +138,8 @@ mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t k
                                    int *diverged) {
   MG_IF_MIXED(if (h->low) return mg_mixed_cycle(h, top, kind, diverged));
   const bool with_norm = !diverged && ends_with_norm(h, top, kind);
+  /* First of all: between the last two launches it would delay the last one. */
+  if (with_norm) MG_TRY(mg_residual_norm_begin(&h->level[top]));
   if (kind == MG_KIND_FIRST && h->params.cycle == MG_CYCLE_F)
     return f_cycle(h, top, with_norm, diverged);
   const mg_leg_t first = {.start = kind == MG_KIND_NEXT ? MG_FROM_GUESS : MG_FROM_ZERO,
@@ -156,9 +158,10 @@ mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *
   mg_level_t *level = &h->level[top];
   MG_IF_MIXED(if (h->low && kind == MG_KIND_NEXT && h->residual_level != top)
                   MG_TRY(mg_mixed_residual(h, top, NULL)));
-  if (level->ranges) level->ranges->range_begin(kind == MG_KIND_FIRST ? "first cycle" : "cycle");
+  MG_IF_PROFILE(if (level->ranges)
+                    level->ranges->range_begin(kind == MG_KIND_FIRST ? "first cycle" : "cycle"));
   MG_TRY(run_cycle(h, top, kind, diverged));
-  if (level->ranges) level->ranges->range_end();
+  MG_IF_PROFILE(if (level->ranges) level->ranges->range_end());
   h->residual_level = -1;
   return mg_set_mean(level, MG_U, kind == MG_KIND_PRECONDITION ? 0.0 : h->params.mean);
 }

@@ -30,8 +30,8 @@ typedef struct {
 MG_MUST_CHECK mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                        int *diverged);
 
-/** max |f - A u| on level `top`. Call directly after mg_cycle_run(h, top, kind): the cycle may have
- *  computed the norm on the device, and another reduction would overwrite it. */
+/** max |f - A u| on level `top` after mg_cycle_run(h, top, kind), before the next cycle: the cycle
+ *  may have computed the norm on the device. */
 MG_MUST_CHECK mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                                  double *norm);
 

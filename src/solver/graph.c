@@ -1,4 +1,5 @@
 #include "backend/cycles.h"
+#include "backend/sweeps.h"
 #include "solver/cycle.h"
 #include "solver/cycle_wings.h"
 
@@ -23,7 +24,8 @@ static bool can_capture(const mg_hierarchy_t *h, int top) {
   if (!h->level[top].backend->graph || h->params.krylov == MG_KRYLOV_KCYCLE) return false;
   if (!levels_can_enqueue(h, top) || !levels_can_enqueue(cycles, top)) return false;
   return cycles->coarse_cycle || !last->comm ||
-         (last->plan->bottom != &mg_path_bottom && last->backend->fused.bottom);
+         (last->plan->bottom != &mg_path_bottom && last->backend->fused &&
+          last->backend->fused->bottom);
 }
 
 /* True if a solve has cycles of this kind. */
@@ -43,13 +45,7 @@ mg_status_t mg_graph_capture(mg_hierarchy_t *h, int top) {
   for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
     if (h->graph[top][kind] || !is_needed(h, (mg_cycle_kind_t)kind)) continue;
     MG_TRY(backend->graph->begin());
-    /* Not between the last two launches: the last one could not start early. Nothing else in a
-     * captured cycle uses the reduction. */
-    mg_status_t status = MG_OK;
-    h->norm_is_begun = !h->low && h->level[top].comm && backend->fused.norm_begin;
-    if (h->norm_is_begun) status = backend->fused.norm_begin();
-    if (status == MG_OK) status = mg_cycle_by_operations(h, top, (mg_cycle_kind_t)kind, NULL);
-    h->norm_is_begun = false;
+    const mg_status_t status = mg_cycle_by_operations(h, top, (mg_cycle_kind_t)kind, NULL);
     const mg_status_t ended = backend->graph->end(&h->graph[top][kind]);
     MG_TRY(status); /* which may be why the capture failed */
     MG_TRY(ended);

@@ -1,6 +1,10 @@
 #include "solver/method.h"
+#include "backend/domains.h"
+#include "device/memory_check.h"
 #include "formulas/walls.h"
 #include "level/ops.h"
+#include "level/wall_faces.h"
+#include "plan/domain_plan.h"
 #include "solver/cycle.h"
 #include "wings.h"
 #include <math.h>
@@ -77,7 +81,8 @@ static mg_status_t sum_planes(mg_hierarchy_t *h, double *total, bool *found, ran
   MG_TRY(mg_comm_agree(mg_new(&sum, 3 * n_planes(n), "sums of planes")));
   const double scale = scale_of(n, fmax(largest[0], fmax(largest[1], largest[2])));
   mg_status_t status =
-      level->comm ? level->backend->sum_planes(&level->store.view, scale, sum, least) : MG_OK;
+      level->comm ? level->backend->domains->sum_planes(&level->store.view, scale, sum, least)
+                  : MG_OK;
   status = mg_comm_agree(status);
   if (status == MG_OK) status = add_ranks(sum, total, 3 * n_planes(n));
   if (status == MG_OK) status = mg_comm_min(mg_comm_world(), least, 4);
@@ -251,6 +256,25 @@ static mg_status_t build(const mg_hierarchy_t *h, mg_params_t *params, mg_plan_t
   return build(h, params, plan);
 }
 
+/* Replace all levels by those of another plan of the same grid. Keeps the transports and the faces
+ * on walls; all vectors are zeroed. After a failure, only mg_hierarchy_free may follow.
+ * @return as mg_hierarchy_create and mg_memory_check */
+static mg_status_t replan(mg_hierarchy_t *h, const mg_params_t *params, const mg_plan_t *plan) {
+  mg_transports_t *const transports = h->transports;
+  const bool shared = h->shares_transports;
+  mg_wall_faces_t *const wall_faces = h->wall_faces;
+  double *const plane_betas = h->plane_betas;
+  MG_IF_DOMAINS(mg_wall_faces_forget_copies(wall_faces));
+  mg_hierarchy_release(h);
+  memset(h, 0, sizeof *h);
+  h->transports = transports;
+  h->shares_transports = shared;
+  h->wall_faces = wall_faces;
+  h->plane_betas = plane_betas;
+  MG_IF_PREFLIGHT(if (!mg_allocator()) MG_TRY(mg_memory_check(params)));
+  return mg_hierarchy_fill(h, params, plan, NULL);
+}
+
 static mg_status_t follow_betas(mg_hierarchy_t *h, mg_plan_t *plan, double *sum, bool *replaced) {
   range_t range;
   bool found, closes = false;
@@ -276,7 +300,7 @@ static mg_status_t follow_betas(mg_hierarchy_t *h, mg_plan_t *plan, double *sum,
   if (!*replaced && changes) MG_TRY(build(h, &params, plan));
   if (!*replaced && !changes) return MG_OK;
   *replaced = true;
-  return mg_hierarchy_replan(h, &params, plan);
+  return replan(h, &params, plan);
 }
 
 /* Whether the first FIRST cycles or more were slow: MOST such cycles would not reach --rtol. */

@@ -12,11 +12,11 @@ void mg_method_begin(mg_params_t *params);
 
 /** Choose the pairs of cells on all levels and, with --method=auto, the method by the betas of
  * level 0, which have no factors yet, if the grid may have any size. If anything else is chosen
- * than before, all levels are replaced (mg_hierarchy_replan), so that level 0 must be loaded again.
+ * than before, all levels are replaced, so that level 0 must be loaded again.
  *
  *  Collective over the world.
  *  @param[out] replaced  the levels are new
- *  @return as mg_hierarchy_replan
+ *  @return as mg_hierarchy_create and mg_memory_check
  *  @ref docs/algorithm.md, "Grids of any size" and "Method" */
 MG_MUST_CHECK mg_status_t mg_method_choose(mg_hierarchy_t *h, bool *replaced);
 

@@ -14,6 +14,7 @@
 #include "level/transfer.h"
 #include "solver/cycle.h"
 #include "solver/cycle_wings.h"
+#include "wings.h"
 #include <math.h>
 
 /* Values between these, and sums of several, are normal floats. Corrections may be as small as
@@ -70,22 +71,10 @@ mg_status_t mg_mixed_check_widths(const mg_hierarchy_t *h) {
 
 mg_status_t mg_mixed_range(const mg_hierarchy_t *h, mg_vector_t vec, mg_range_t *range) {
   const double scale = vec == MG_ALPHA ? 1.0 : inverse_square_width(h);
-  mg_metric_t metric;
   *range = range_of(h, vec);
   range->least /= scale;
   range->most /= scale;
-  MG_TRY(mg_metric_create(h, 0, vec, &metric));
-  for (int axis = 0; axis < 3; axis++) {
-    const int32_t n = h->level[0].plan->layout.n[axis] + (vec == MG_BETA_I + axis);
-    double low = INFINITY, high = 0.0;
-    for (int32_t at = 0; at < n; at++) {
-      low = fmin(low, metric.factor[axis][at]);
-      high = fmax(high, metric.factor[axis][at]);
-    }
-    range->least /= low;
-    range->most /= high;
-  }
-  mg_metric_free(&metric);
+  MG_IF_DOMAINS(MG_TRY(mg_metric_narrow(h, vec, &range->least, &range->most)));
   return MG_OK;
 }
 

@@ -27,15 +27,4 @@ static inline bool mg_reference_needs_u(const mg_hierarchy_t *h) {
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_reference_set(mg_hierarchy_t *h);
 
-/** The reference norm of a solve on level `top`.
- *  @param[in] f_norm  max |MG_F| of that level: the reference norm if c is 0 */
-static inline double mg_reference_norm(const mg_hierarchy_t *h, int top, double f_norm) {
-  return top == 0 && h->reference.norm > 0.0 ? h->reference.norm : f_norm;
-}
-
-/** How messages call the reference norm. */
-static inline const char *mg_reference_name(const mg_reference_t *reference) {
-  return reference->norm > 0.0 ? "max|f-Ac|" : "max|f|";
-}
-
 #endif

@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "comm/comm.h"
 #include "level/ops.h"
-#include "solver/problem.h"
+#include "solver/domain.h"
 #include "solver/solids_parts.h"
 #include <math.h>
 #include <stdlib.h>

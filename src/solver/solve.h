@@ -3,7 +3,17 @@
 #define MG_SOLVE_H
 
 #include "solver/cycle.h"
-#include "solver/reference.h"
+
+/** The reference norm of a solve on level `top`.
+ *  @param[in] f_norm  max |MG_F| of that level: the reference norm if c is 0 */
+static inline double mg_reference_norm(const mg_hierarchy_t *h, int top, double f_norm) {
+  return top == 0 && h->reference.norm > 0.0 ? h->reference.norm : f_norm;
+}
+
+/** How messages call the reference norm. */
+static inline const char *mg_reference_name(const mg_reference_t *reference) {
+  return reference->norm > 0.0 ? "max|f-Ac|" : "max|f|";
+}
 
 /** The relative residual, compared with --rtol: max|f-Au| / (reference norm), or max|Au| if f = 0.
  *  @param[in] f_norm  as in mg_reference_norm */

@@ -23,9 +23,23 @@ needs() {
     ;;
   esac
 }
-for option in coefficients rhs restart input json csv dump; do
+for option in restart input json csv dump; do
   needs files "--$option=$dir/x"
 done
+of_fields=files
+case ", $absent," in *', files,'*) ;; *) of_fields=domains ;; esac
+for option in --coefficients="$dir/x" --rhs="$dir/x"; do
+  needs $of_fields "$option"
+done
+for option in stretch=x:tanh:2 lengths=1,1,1 spacing=1,1,1 mean=2 boundary=dirichlet,neumann,dirichlet \
+  boundary=dirichlet:1 boundary=robin:1:1; do
+  needs domains "--$option"
+done
+case ", $absent," in
+*', domains,'*) expect 2 "--cells needs the wing 'domains'" 1 --cells=8x8x8 ;;
+esac
+needs preflight --dry-run
+needs profile --levels-breakdown
 needs energy --energy
 needs mixed --precision=mixed
 needs fused --steps-per-pass=2

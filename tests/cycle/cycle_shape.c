@@ -6,6 +6,7 @@
 #include "io/hdf5/h5.h"
 #include "io/restart.h"
 #include "level/ops.h"
+#include "solver/domain.h"
 #include "tests/lib/shape.h"
 #include <float.h>
 #include <unistd.h>

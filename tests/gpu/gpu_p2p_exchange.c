@@ -4,6 +4,7 @@
  * is counted. Skips without a device. */
 #ifdef HAVE_CONFIG_H
 #include "backend/peer.h"
+#include "backend/sweeps.h"
 #include "config.h"
 #endif
 #include "base/log.h"
@@ -150,11 +151,11 @@ static void check_local(const double *sent, const double *got) {
 }
 
 static void begin(place_t place) {
-  if (is_beside(place)) must(mg_backend_cuda.overlap.stream_fork());
+  if (is_beside(place)) must(mg_backend_cuda.overlap->stream_fork());
 }
 
 static void end(place_t place) {
-  if (is_beside(place)) must(mg_backend_cuda.overlap.stream_join());
+  if (is_beside(place)) must(mg_backend_cuda.overlap->stream_join());
 }
 
 static void test_messages(double *sent, double *got, place_t place) {

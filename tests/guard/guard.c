@@ -5,6 +5,8 @@
  * offending line. The operations get views of the twin, at a fixed distance. Pages are never
  * unlocked and locked again: mprotect took longer than the operations. */
 #include "tests/guard/guard.h"
+#include "backend/domains.h"
+#include "backend/sweeps.h"
 #include "base/alloc.h"
 #include "level/level.h"
 #include <stdlib.h>
@@ -48,17 +50,6 @@ static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
 
 static mg_status_t set_problem(const mg_view_t *v, const mg_tables_t *tables) {
   GUARDED(v, mg_cpu_set_problem(&opened, tables));
-}
-static mg_status_t set_wall(const mg_view_t *v, int d, int side, const mg_side_t *condition,
-                            double width, mg_vector_t values) {
-  GUARDED(v, mg_cpu_set_wall(&opened, d, side, condition, width, values));
-}
-static mg_status_t sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[4]) {
-  GUARDED(v, mg_cpu_sum_planes(&opened, scale, sum, least));
-}
-
-static mg_status_t multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors) {
-  GUARDED(v, mg_cpu_multiply_axes(&opened, vec, factors));
 }
 static mg_status_t restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                   mg_vector_t dst, const mg_face_factor_t *factor) {
@@ -279,9 +270,43 @@ static const mg_backend_mixed_t mixed = {.lower = lower,
                                          .guess_residual = guess_residual,
                                          .guess_correct = guess_correct,
                                          .guess_correct_residual = guess_correct_residual};
+static mg_status_t prepare_factors(const mg_view_t *v, const double *const factor[3],
+                                   mg_factors_t **out) {
+  return mg_cpu_domains.prepare_factors(v, factor, out);
+}
+static void release_factors(mg_factors_t *factors) {
+  mg_cpu_domains.release_factors(factors);
+}
+static mg_status_t set_wall(const mg_view_t *v, int d, int side, const mg_side_t *condition,
+                            double width, mg_vector_t values) {
+  GUARDED(v, mg_cpu_domains.set_wall(&opened, d, side, condition, width, values));
+}
+static mg_status_t sum_planes(const mg_view_t *v, double scale, int64_t *sum, double least[4]) {
+  GUARDED(v, mg_cpu_domains.sum_planes(&opened, scale, sum, least));
+}
+
+static mg_status_t multiply_axes(const mg_view_t *v, mg_vector_t vec, const mg_factors_t *factors) {
+  GUARDED(v, mg_cpu_domains.multiply_axes(&opened, vec, factors));
+}
+static const mg_backend_domains_t domains = {.set_wall = set_wall,
+                                             .prepare_factors = prepare_factors,
+                                             .release_factors = release_factors,
+                                             .multiply_axes = multiply_axes,
+                                             .sum_planes = sum_planes};
 static const mg_backend_arrays_t arrays = {
     .copy = array_copy, .find_outside = array_find_outside, .average = array_average};
 #endif
+
+static const mg_backend_overlap_t overlap = {.stream_fork = stream_fork,
+                                             .stream_switch = stream_switch,
+                                             .stream_join = stream_join,
+                                             .sweep_overlaps = sweep_overlaps};
+static const mg_backend_fused_t fused = {.smooth_resident = smooth_resident,
+                                         .smooth_residual = smooth_residual,
+                                         .norm_begin = norm_begin,
+                                         .norm_end = norm_end,
+                                         .can_interpolate_smooth = guard_can_interpolate,
+                                         .interpolate_smooth = interpolate_smooth};
 
 const mg_backend_t mg_backend_guard = {
     .name = "guard",
@@ -290,11 +315,6 @@ const mg_backend_t mg_backend_guard = {
     .release = guard_release,
     .clear = guard_clear,
     .set_problem = set_problem,
-    .set_wall = set_wall,
-    .prepare_factors = mg_cpu_prepare_factors,
-    .release_factors = mg_cpu_release_factors,
-    .multiply_axes = multiply_axes,
-    .sum_planes = sum_planes,
     .restrict_faces = restrict_faces,
     .extend_faces = extend_faces,
     .set_diagonal = set_diagonal,
@@ -310,17 +330,10 @@ const mg_backend_t mg_backend_guard = {
     .combine = combine,
     .max_norm = max_norm,
     .dot = dot,
-    .overlap = {.stream_fork = stream_fork,
-                .stream_switch = stream_switch,
-                .stream_join = stream_join,
-                .sweep_overlaps = sweep_overlaps},
-    .fused = {.smooth_resident = smooth_resident,
-              .smooth_residual = smooth_residual,
-              .norm_begin = norm_begin,
-              .norm_end = norm_end,
-              .can_interpolate_smooth = guard_can_interpolate,
-              .interpolate_smooth = interpolate_smooth},
+    .overlap = &overlap,
+    .fused = &fused,
 #ifndef MG_FLOAT
+    .domains = &domains,
     .mixed = &mixed,
     .arrays = &arrays,
 #endif

@@ -190,7 +190,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   set_boxes(&params, shape, log2_box_dim);
   for (; wide && *wide >= 'i' && *wide <= 'k'; wide++)
     params.length[*wide - 'i'] *= 4.0;
-  MG_IF_FILES(if (status == MG_OK) status = mg_input_open(&params, &input));
+  MG_IF_DOMAINS(MG_IF_FILES(if (status == MG_OK) status = mg_input_open(&params, &input)));
   if (status == MG_OK) status = mg_device_choose(&params);
   if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
   if (plan.n_outer == 0) keep_tmp(&plan);
@@ -203,7 +203,8 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   MUST(shape || any_size || plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_INTERNAL);
   MUST(mg_hierarchy_create(&params, &plan, &h));
   const mg_problem_source_t files = {
-      MG_IF_FILES(.load = mg_input_load, .load_wall = mg_input_load_wall, ).data = &input,
+      MG_IF_DOMAINS(MG_IF_FILES(.load = mg_input_load, .load_wall = mg_input_load_wall, )).data =
+          &input,
       .sets_f = true};
   MUST(mg_problem_set_from(h, source ? source : input.n[0] > 0 ? &files : NULL));
   return h;
@@ -425,6 +426,7 @@ double ascent_norm(mg_hierarchy_t *h, int l, mg_interpolation_t kind) {
   mg_level_t *level = &h->level[l];
   const bool fused = mg_smooth_has_residual(level, MG_FROM_CORRECTION);
   double norm;
+  if (fused) MUST(mg_residual_norm_begin(level));
   MUST(mg_leg_run(
       h, l, &(mg_leg_t){MG_FROM_CORRECTION, fused ? MG_TO_NORM : MG_TO_SOLUTION, kind, false}));
   MUST(fused ? mg_residual_norm_end(level, &norm) : mg_residual_norm(level, MG_U, MG_F, &norm));

@@ -6,7 +6,7 @@
 #include "wings.h"
 
 /* The guard stands for a GPU with these wings. */
-#define IF_GUARD(...) MG_IF_FUSED(MG_IF_RESIDENT(MG_IF_MIXED(__VA_ARGS__)))
+#define IF_GUARD(...) MG_IF_DOMAINS(MG_IF_FUSED(MG_IF_RESIDENT(MG_IF_MIXED(__VA_ARGS__))))
 enum { FIRST_GUARD = 1, N_GUARDS = 0 IF_GUARD(+3), FIRST_CUDA = FIRST_GUARD + N_GUARDS };
 fixture_backend_t fixture_backends[] = {
     {"cpu", "--device=cpu"},

@@ -3,6 +3,7 @@
 #define MG_TEST_PLAN_CASE_H
 
 #include "plan/plan.h"
+#include "plan/plan_stats.h"
 #include "tests/lib/test.h"
 
 static mg_params_t params;

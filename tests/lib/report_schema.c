@@ -3,6 +3,7 @@
 #include "health/health.h"
 #include "io/report/report.h"
 #include "params/params_table.h"
+#include "plan/plan_stats.h"
 #include <stdlib.h>
 #include <string.h>
 

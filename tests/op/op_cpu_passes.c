@@ -8,6 +8,7 @@
  *
  * `op_cpu_passes ROWS`: strips of this number of rows only, on three threads. scripts/check.sh runs
  * it with ThreadSanitizer. With AddressSanitizer, strips have three rows. */
+#include "backend/sweeps.h"
 #include "cpu/pass.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
@@ -42,6 +43,7 @@ typedef struct {
 
 static result_t solve(const char *options, bool in_passes) {
   static mg_backend_t backend;
+  static mg_backend_fused_t fused;
   const fixture_backend_t cpu = {"cpu", "--device=cpu"};
   mg_hierarchy_t *h = fixture_create(&cpu, 4, 1, options);
   if (!h->low) {
@@ -49,7 +51,9 @@ static result_t solve(const char *options, bool in_passes) {
     MUST(mg_halo_betas(h, 0));
   }
   backend = mg_backend_cpu;
-  backend.fused.smooth_resident = smooth_in_strips;
+  fused = *mg_backend_cpu.fused;
+  fused.smooth_resident = smooth_in_strips;
+  backend.fused = &fused;
   /* On several ranks, only if each one's cells are a cuboid. */
   if (mg_comm_size(mg_comm_world()) == 1)
     CHECK_INT(mg_smooth_is_resident(h->low ? &h->low->level[0] : &h->level[0]), in_passes);

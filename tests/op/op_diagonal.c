@@ -10,6 +10,7 @@
  * than the row's sum of absolute values. */
 #include "level/ops.h"
 #include "tests/lib/fixture.h"
+#include "wings.h"
 #include <float.h>
 
 enum { COLORS = 4, MOST_PROBED = 8 };
@@ -127,8 +128,8 @@ int main(int argc, char **argv) {
   fixture_each("4x1", "--operator=fv2,fv4,7pt,27pt --equation=poisson --smoother=l1jacobi",
                test_levels);
   fixture_each("4x1 4x3", "--operator=fv2,7pt --boundary=dirichlet walls=nnnnnn", test_levels);
-  fixture_each("4x1", "--operator=fv2,7pt --boundary=dirichlet walls=dnnndd,ppdnpp,dnppdd",
-               test_levels);
+  MG_IF_DOMAINS(fixture_each(
+      "4x1", "--operator=fv2,7pt --boundary=dirichlet walls=dnnndd,ppdnpp,dnppdd", test_levels));
   fixture_each("6x2", "--boundary=dirichlet --equation=poisson", test_original);
   return FIXTURE_END();
 }

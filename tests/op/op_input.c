@@ -2,6 +2,7 @@
  * faces, in double and float, arrive in every cell and on every face. This includes the closing
  * faces of patches and walls, on every backend and boundary and for every division into boxes.
  * Betas given on cells become harmonic means. Sums of betas over planes are exact. */
+#include "backend/domains.h"
 #include "io/checksum.h"
 #include "io/hdf5/h5.h"
 #include "tests/lib/fixture.h"
@@ -146,7 +147,8 @@ static void check_planes(const problem_t *p, const mg_level_t *level, bool perio
   int64_t got[SUMS] = {0};
   double all[SUMS], want[SUMS] = {0.0}, least[4] = {1e300, 1e300, 1e-300, 1.0},
                     want_least[4] = {1e300, 1e300, 1e-300, 1.0};
-  MUST(level->comm ? level->backend->sum_planes(&level->store.view, scale, got, least) : MG_OK);
+  MUST(level->comm ? level->backend->domains->sum_planes(&level->store.view, scale, got, least)
+                   : MG_OK);
   for (int s = 0; s < SUMS; s++)
     all[s] = (double)got[s];
   MUST(mg_comm_sum(mg_comm_world(), all, SUMS));

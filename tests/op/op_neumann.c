@@ -5,6 +5,7 @@
 #include "formulas/walls.h"
 #include "level/ops.h"
 #include "level/transfer.h"
+#include "solver/domain.h"
 #include "tests/lib/fixture.h"
 #include "tests/lib/plan_case.h"
 

@@ -3,6 +3,7 @@
 #include "formulas/index.h"
 #include "level/ops.h"
 #include "tests/lib/fixture.h"
+#include "wings.h"
 #include <float.h>
 
 typedef struct {
@@ -198,7 +199,8 @@ int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
   fixture_each("5x1 4x2 4x3", "--operator=fv2,fv4 --equation=poisson", test_levels);
   fixture_each("3x1", "--equation=poisson boxes=3x2x5", test_levels);
-  fixture_each("4x1", "--equation=poisson --boundary=dirichlet --operator=fv2 --cells=70x9x21",
-               test_levels);
+  MG_IF_DOMAINS(
+      fixture_each("4x1", "--equation=poisson --boundary=dirichlet --operator=fv2 --cells=70x9x21",
+                   test_levels));
   return FIXTURE_END();
 }

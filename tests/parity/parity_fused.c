@@ -1,6 +1,7 @@
 /* parity_fused: every optional backend entry is bit-identical to the composition of required
  * entries in ops.c and transfer.c. Checked alone and within whole solves, for any number of
  * threads. */
+#include "backend/sweeps.h"
 #include "level/ops.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
@@ -8,21 +9,26 @@
 #include "solver/cycle_wings.h"
 #include "tests/lib/fixture.h"
 
-/* A backend without its optional entries. */
-static mg_backend_t without_options(const mg_backend_t *backend) {
+/* A backend without its optional entries, which are pointers in `fused`. */
+static mg_backend_t without_options(const mg_backend_t *backend, mg_backend_fused_t *fused) {
   mg_backend_t plain = *backend;
-  plain.fused.folds_walls = NULL;
-  plain.fused.residual_norm = NULL;
-  plain.fused.residual_restrict = NULL;
-  plain.fused.can_interpolate_smooth = NULL;
-  plain.fused.interpolate_smooth = NULL;
-  plain.fused.bottom = NULL;
+  if (backend->fused) {
+    *fused = *backend->fused;
+    fused->folds_walls = NULL;
+    fused->residual_norm = NULL;
+    fused->residual_restrict = NULL;
+    fused->can_interpolate_smooth = NULL;
+    fused->interpolate_smooth = NULL;
+    fused->bottom = NULL;
+    plain.fused = fused;
+  }
   plain.coarse = NULL;
   return plain;
 }
 
 static const mg_backend_t *chosen[MG_MAX_LEVELS];
 static mg_backend_t plain[MG_MAX_LEVELS];
+static mg_backend_fused_t plain_fused[MG_MAX_LEVELS];
 static struct mg_coarse_cycle *coarse_cycle;
 
 /* Switch every level to its full backend, or to the one without optional entries. */
@@ -107,12 +113,12 @@ static void test_hierarchy(mg_hierarchy_t *h) {
   static const int threads[2] = {1, 3};
   const int n_threads = mg_comm_size(mg_comm_world()) == 1 ? 2 : 1; /* of several ranks: 1 */
   const mg_backend_t *backend = h->level[0].backend;
-  if (!backend->fused.residual_norm && !backend->fused.residual_restrict)
+  if (!backend->fused || (!backend->fused->residual_norm && !backend->fused->residual_restrict))
     return; /* nothing to compare */
   coarse_cycle = h->coarse_cycle;
   for (int l = 0; l < h->n_levels; l++) {
     chosen[l] = h->level[l].backend;
-    plain[l] = without_options(chosen[l]);
+    plain[l] = without_options(chosen[l], &plain_fused[l]);
   }
   for (int t = 0; t < n_threads; t++)
     if (fixture_threads(threads[t])) test_solve(h);
@@ -130,7 +136,7 @@ static void test_hierarchy(mg_hierarchy_t *h) {
 
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
-  CHECK(mg_backend_cpu.fused.residual_norm && mg_backend_cpu.fused.residual_restrict);
+  CHECK(mg_backend_cpu.fused->residual_norm && mg_backend_cpu.fused->residual_restrict);
   fixture_each("5x1", "--equation=helmholtz --smoother=gsrb,chebyshev --rtol=1e-30 --max-cycles=2",
                test_hierarchy);
   fixture_each("4x3", "--equation=poisson --rtol=1e-30 --max-cycles=2", test_hierarchy);

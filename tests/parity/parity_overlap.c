@@ -3,6 +3,7 @@
  * the exchange. The interior part reads no ghost that the exchange fills: these are NaN until it
  * completes. The same for the residual of fused steps, restricted and as a norm. Where a kernel
  * does the exchange, fused steps may also begin with the interior beside it. */
+#include "backend/sweeps.h"
 #include "level/ops.h"
 #include "tests/lib/fixture.h"
 
@@ -47,8 +48,8 @@ static mg_status_t run_pass(mg_hierarchy_t *h, const mg_sweep_t *sweep, mg_regio
   const mg_view_t *v = mg_level_view(level), *coarse = mg_level_coarse_view(h, 0);
   if (!level->comm) return MG_OK;
   if (use == NOTHING) return level->backend->smooth(v, sweep, part);
-  return level->backend->fused.smooth_residual(v, sweep, part, use == RESTRICTED ? coarse : NULL,
-                                               level->has_image ? MG_U : MG_F);
+  return level->backend->fused->smooth_residual(v, sweep, part, use == RESTRICTED ? coarse : NULL,
+                                                level->has_image ? MG_U : MG_F);
 }
 
 /* Restricted residuals, from the coarsened patches of this rank. */
@@ -59,9 +60,9 @@ static double *coarse_residual(mg_hierarchy_t *h) {
 
 static bool begins_with_interior(const mg_level_t *level) {
   const mg_backend_t *backend = level->backend;
-  return level->comm && backend->overlap.interior_first &&
+  return level->comm && backend->overlap && backend->overlap->interior_first &&
          mg_exchange_by_kernel(level->halo_deep) &&
-         backend->overlap.interior_first(mg_level_view(level), level->steps_per_pass);
+         backend->overlap->interior_first(mg_level_view(level), level->steps_per_pass);
 }
 
 /* The exchange and the pass. */
@@ -91,7 +92,7 @@ static void test_pass(mg_hierarchy_t *h, const double *const given[3], use_t use
     MUST(mg_fill(level, MG_F, NAN));
     start(level, given[0], given[1], given[2]);
     MUST(mg_fill(&h->level[1], MG_F, NAN));
-    if (use == NORM) MUST(level->backend->fused.norm_begin());
+    if (use == NORM) MUST(level->backend->fused->norm_begin());
     run_in_order(h, &sweep, (order_t)order, use);
     if (use == NORM && level->comm) MUST(mg_residual_norm_end(level, &norm[order]));
     x[order] = field_get(level, MG_TMP);
@@ -194,7 +195,7 @@ static bool has_parts(const mg_level_t *level, bool pass) {
   const mg_backend_t *backend = level->backend;
   const int n = pass ? level->steps_per_pass : 1;
   double lacks = level->comm && (pass != (n > 1) ||
-                                 !backend->overlap.sweep_overlaps(mg_level_view(level), n, true));
+                                 !backend->overlap->sweep_overlaps(mg_level_view(level), n, true));
   MUST(mg_comm_max(mg_comm_world(), &lacks, 1));
   return lacks == 0.0;
 }
@@ -224,7 +225,7 @@ int main(int argc, char **argv) {
       mg_hierarchy_t *h = create(backend, c);
       mg_level_t *level = &h->level[0];
       has_passes = has_passes || level->steps_per_pass > 1;
-      if (level->backend->overlap.stream_fork && has_parts(level, c->pass)) {
+      if (level->backend->overlap && has_parts(level, c->pass)) {
         test_level(h, c->pass);
         *(c->pass ? &n_passes : &n_steps) += 1;
         n_fv4 += c->boxes == 5;

@@ -3,6 +3,7 @@
  * values are rounded once. */
 #include "backend/backend.h"
 #include "backend/mixed.h"
+#include "backend/sweeps.h"
 #include "formulas/index.h"
 #include "formulas/walls.h"
 #include "tests/lib/cells.h"
@@ -144,9 +145,9 @@ static void test_operator(mg_operator_t op, boundary_t boundary, bool varies) {
   CHECK(difference(&d, &f, MG_TMP, DIM) <= rounding((int)flops, size));
   BOTH(max_norm, &l->view, MG_TMP, MG_NO_VECTOR, &norm[l == &f]);
   CHECK_NEAR(norm[1], norm[0], rounding((int)flops, size));
-  BOTH(fused.residual_norm, &l->view, MG_U, MG_F, &norm[l == &f]);
+  BOTH(fused->residual_norm, &l->view, MG_U, MG_F, &norm[l == &f]);
   CHECK_NEAR(norm[1], norm[0], rounding((int)flops, size));
-  BOTH(fused.residual_restrict, &l->view, MG_U, MG_F, &l->coarse, MG_F);
+  BOTH(fused->residual_restrict, &l->view, MG_U, MG_F, &l->coarse, MG_F);
   CHECK(difference(&d, &f, MG_KRYLOV_P, DIM / 2) <= rounding((int)flops, size));
 
   /* Each step adds c2 Dinv times the error of A x, and Dinv A is below 1000/30. */

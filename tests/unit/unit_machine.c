@@ -2,6 +2,7 @@
  * and /sys below a folder. */
 #include "base/machine.h"
 #include "base/machine_cache.h"
+#include "base/machine_checks.h"
 #include "tests/lib/test.h"
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "comm/comm.h"
 #include "device/memory_check.h"
+#include "plan/plan_stats.h"
 #include "tests/lib/plan_case.h"
 #include <stdlib.h>
 #include <string.h>

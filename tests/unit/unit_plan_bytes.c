@@ -3,6 +3,7 @@
 #include "comm/comm.h"
 #include "level/level.h"
 #include "plan/copy_plan.h"
+#include "plan/plan_stats.h"
 #include "tests/guard/guard.h"
 #include "tests/lib/plan_case.h"
 #include "tests/lib/random.h"

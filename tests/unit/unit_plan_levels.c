@@ -1,6 +1,7 @@
 /* The level hierarchy: sizes, boxes, ranks and placement, for 16^3 to 2^60 cells. */
 #include "formulas/smoother.h"
 #include "formulas/vectors.h"
+#include "plan/plan_stats.h"
 #include "tests/guard/guard.h"
 #include "tests/lib/plan_case.h"
 #include "tests/lib/random.h"

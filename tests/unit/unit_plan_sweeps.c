@@ -337,7 +337,7 @@ static void test_unknown_operator(void) {
                  .op = MG_OPERATOR_FV2};
   const mg_step_t steps[2] = {{.colored = true}, {.colored = true, .color = 1}};
   const mg_sweep_t sweep = {.step = steps, .n = 2};
-  const mg_backend_fused_t *fused = &mg_backend_guard.fused;
+  const mg_backend_fused_t *fused = mg_backend_guard.fused;
   CHECK_INT(mg_traits_of(unknown)->points, 0);
   CHECK(fused->can_interpolate_smooth(&v, &v, &sweep));
   v.op = unknown;

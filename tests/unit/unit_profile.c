@@ -4,6 +4,7 @@
  * The benchmark creates event timers and captured graphs before it solves. The backend here is the
  * CPU's, with event timers simulated by a counter. */
 #include "backend/cycles.h"
+#include "backend/sweeps.h"
 #include "level/profile.h"
 #include "run/benchmark.h"
 #include "solver/problem.h"
@@ -181,7 +182,9 @@ static void test_prepared(const mg_backend_t *stamped) {
   static mg_result_t result;
   mg_backend_t recording = *stamped;
   recording.graph = &(const mg_backend_graph_t){record, graph_end, replay, graph_free};
-  recording.fused.bottom = bottom;
+  mg_backend_fused_t fused = *stamped->fused;
+  fused.bottom = bottom;
+  recording.fused = &fused;
   mg_hierarchy_t *h = fixture_create(
       &fixture_backends[0], 5, 1,
       "--levels-breakdown --warmup=1 --min-solves=1 --min-time=0 --rtol=1e-30 --max-cycles=2");

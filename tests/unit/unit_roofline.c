@@ -1,5 +1,6 @@
 /* The laboratory's check of the solver's kernels. Correct kernels pass bit for bit. Kernels that
  * do nothing, or are wrong in one cell, fail. */
+#include "backend/sweeps.h"
 #include "formulas/index.h"
 #include "lab/roofline.h"
 #include "level/ops.h"
@@ -180,12 +181,15 @@ static mg_status_t fusing_end(double *norm) {
 static void fuse_legs(mg_hierarchy_t *h) {
   static const mg_path_t path = {.suits = guard_can_fuse};
   static mg_backend_t fusing;
+  static mg_backend_fused_t fused;
   mg_level_t *fine = &h->level[0];
   fusing = mg_backend_cpu;
   fusing.smooth = fusing_smooth;
-  fusing.fused.smooth_residual = fusing_residual;
-  fusing.fused.norm_begin = fusing_begin;
-  fusing.fused.norm_end = fusing_end;
+  fused = *mg_backend_cpu.fused;
+  fused.smooth_residual = fusing_residual;
+  fused.norm_begin = fusing_begin;
+  fused.norm_end = fusing_end;
+  fusing.fused = &fused;
   fine->backend = &fusing;
   h->plan.level[0].path = &path;
   h->plan.level[0].resident = false;

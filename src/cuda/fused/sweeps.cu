@@ -149,7 +149,7 @@ mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg
   launch_t *const launch_patch = launch_of(v, sweep, use);
   for (int q = 0; q < v->n_patches; q++) {
     job_t job = job_of(v, q, sweep);
-    job.maximum = mg_cuda.reduction;
+    job.maximum = mg_cuda.smooth_norm;
     if (coarse) {
       job.parents = parents_of(v, q, coarse);
       job.coarse = mg_cell(&coarse->patch[q], dst, 0, 0, 0);

@@ -198,7 +198,7 @@ job_t job_of(const mg_view_t *v, const mg_guess_t *guess, const mg_view_t *low) 
   job.src = guess->src;
   if (mg_cuda_folds_walls(guess->coarse, guess->kind))
     job.order = mg_wall_orders(guess->coarse, guess->kind == MG_INTERPOLATE_V2 ? 2 : 1).along[0];
-  job.maximum = mg_cuda.reduction;
+  job.maximum = mg_cuda.smooth_norm;
   return job;
 }
 } // namespace

@@ -42,7 +42,7 @@ inline smooth_t smooth_of(const mg_view_t *v, const mg_sweep_t *sweep,
   }
   if (!use->has_residual) return s;
   s.use = use->coarse ? RESIDUAL_RESTRICTED : RESIDUAL_NORM;
-  s.maximum = mg_cuda.reduction;
+  s.maximum = mg_cuda.smooth_norm;
   if (!use->coarse) return s;
   const mg_patch_t &p = use->coarse->patch[0];
   s.coarse = p.vec[use->dst];

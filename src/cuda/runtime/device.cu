@@ -134,7 +134,8 @@ static mg_status_t open_device(int device) {
   MG_CUDA_TRY(cudaEventCreateWithFlags(&mg_cuda.joined, cudaEventDisableTiming));
   mg_cuda.stream = mg_cuda.streams[0];
   const size_t bytes = sizeof(mg_sum_t);
-  MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.reduction, bytes));
+  MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.reduction, bytes + sizeof *mg_cuda.smooth_norm));
+  mg_cuda.smooth_norm = mg_cuda.reduction + bytes / sizeof *mg_cuda.smooth_norm;
   MG_CUDA_TRY(cudaMallocHost((void **)&mg_cuda.reduction_host, bytes));
   void *timed_out;
   MG_CUDA_TRY(cudaEventCreateWithFlags(&mg_cuda.event, cudaEventDisableTiming));

@@ -16,11 +16,23 @@ mg_status_t mg_cuda_max_begin(void) {
   return mg_cuda_clear(mg_cuda.reduction, sizeof(double));
 }
 
-mg_status_t mg_cuda_max_end(double *value) {
-  MG_TRY(mg_cuda_fetch(mg_cuda.reduction, sizeof *value));
+static mg_status_t fetch_max(const unsigned long long *maximum, double *value) {
+  MG_TRY(mg_cuda_fetch(maximum, sizeof *value));
   memcpy(value, mg_cuda.reduction_host, sizeof *value);
   if (!std::isfinite(*value)) *value = NAN;
   return MG_OK;
+}
+
+mg_status_t mg_cuda_max_end(double *value) {
+  return fetch_max(mg_cuda.reduction, value);
+}
+
+mg_status_t mg_cuda_norm_begin(void) {
+  return mg_cuda_clear(mg_cuda.smooth_norm, sizeof(double));
+}
+
+mg_status_t mg_cuda_norm_end(double *norm) {
+  return fetch_max(mg_cuda.smooth_norm, norm);
 }
 
 mg_status_t mg_cuda_sum_begin(void) {

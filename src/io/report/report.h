@@ -4,8 +4,7 @@
 
 #include "base/log.h"
 #include "io/input.h"
-#include "level/smooth.h"
-#include "plan/plan_stats.h"
+#include "level/smoothing.h"
 #include "run/benchmark.h"
 #include "run/placement.h"
 #include <math.h>
@@ -48,7 +47,8 @@ typedef struct {
   const mg_result_t *result;
   const mg_input_t *input;
   const char *command_line;
-  const mg_plan_stats_t *stats; /**< of --dry-run: the report is that of a plan; otherwise NULL */
+  const struct mg_plan_stats
+      *stats; /**< of --dry-run: the report is that of a plan; otherwise NULL */
   /* Set by mg_report_begin. */
   int ranks, threads;
   const char *host, *cpu;                 /**< of rank 0 */
@@ -95,12 +95,6 @@ MG_MUST_CHECK mg_status_t mg_report_begin(mg_report_t *report, const mg_hierarch
  *  @return MG_OK, MG_ERR_COMM, or as mg_report_write_all */
 MG_MUST_CHECK mg_status_t mg_report_end(mg_report_t *report, mg_hierarchy_t *h);
 
-/** Report the levels and the bytes per rank of a plan instead of running it. Collective over the
- *  world.
- *  @return MG_OK, MG_ERR_MEMORY, or as mg_report_check_outputs and mg_report_write_files */
-MG_MUST_CHECK mg_status_t mg_report_dry_run(const mg_params_t *params, const mg_plan_t *plan,
-                                            const mg_input_t *input, const char *command_line);
-
 /** Print the text that --help, --version or --print-config requests, on rank 0. */
 void mg_report_print_info(mg_action_t action, const mg_params_t *params);
 
@@ -116,9 +110,6 @@ void mg_report_print_fom(FILE *out, const mg_report_t *report);
 
 /** Cells of a box: "16^3", or "50x60x37" with --cells. */
 mg_grid_text_t mg_report_box(const mg_layout_t *layout);
-
-/** Print a line about ranks without cells and rank counts that avoid them, if there are any. */
-void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan);
 
 /** Whether a path stands for stdout. */
 static inline bool mg_report_is_stdout(const char *path) {
@@ -145,11 +136,6 @@ MG_MUST_CHECK mg_status_t mg_report_check_stdout(void);
 static inline const char *mg_report_memory(const mg_params_t *params, const mg_plan_t *plan) {
   if (!mg_place_is_cuda(plan->level[0].place)) return "host";
   return params->memory == MG_MEMORY_UNIFIED ? "unified" : "device";
-}
-
-/** Whether there are per-level timings to report. */
-static inline bool mg_report_has_breakdown(const mg_report_t *report) {
-  return report->params->levels_breakdown && report->result->n_profiled > 0;
 }
 
 /** Number of cells of a grid size. */

@@ -4,6 +4,7 @@
 #endif
 #include "io/report/fields.h"
 #include "io/report/report_wings.h"
+#include "plan/plan_stats.h"
 #include "wings.h"
 
 #define RANKS   .low = 1, .high = 1e9
@@ -58,8 +59,8 @@ static void put_problem(mg_sink_t *s, const mg_report_t *r) {
 /* The nearest rank counts at which every rank has cells; 0: none. */
 static int64_t useful_ranks(const mg_report_t *r, int i) {
   int64_t ranks[2] = {r->plan->level[0].layout.world_ranks, 0};
-  if (mg_plan_idle_ranks(r->plan) > 0)
-    mg_plan_useful_ranks(r->params, r->plan, &ranks[0], &ranks[1]);
+  MG_IF_PREFLIGHT(if (mg_plan_idle_ranks(r->plan) > 0)
+                      mg_plan_useful_ranks(r->params, r->plan, &ranks[0], &ranks[1]));
   return ranks[i];
 }
 
@@ -139,6 +140,14 @@ static void put_smoothing(mg_sink_t *s, const mg_smoothing_t *m) {
   TEXT("norm", m->norm ? m->norm : "", "of its residual, likewise; `null` with `--precision=mixed`", PASSES, OR_NULL);
 }
 
+/* Key of a timed operation. */
+static const char *key_of(mg_time_t time, char key[MG_TIME_KEY_SIZE]) {
+  key[0] = '\0';
+  (void)time; /* without the wing, nothing was timed */
+  MG_IF_PROFILE(mg_time_key(time, key));
+  return key;
+}
+
 static void put_breakdown(mg_sink_t *s, const mg_report_t *r, int l) {
   OBJECT("seconds", "with `--levels-breakdown`: [operations](usage.md#the-table-of-levels) that took time",
          OPTIONAL)
@@ -147,7 +156,7 @@ static void put_breakdown(mg_sink_t *s, const mg_report_t *r, int l) {
       const double values[] = {spread->min, spread->mean, spread->max};
       char key[MG_TIME_KEY_SIZE];
       if (s->lists || values[2] != 0.0)
-        LIST(REAL, mg_time_key((mg_time_t)t, key), 3, values[i], "min, mean, max over ranks", THREE);
+        LIST(REAL, key_of((mg_time_t)t, key), 3, values[i], "min, mean, max over ranks", THREE);
     }
   put_count(s, "messages", &r->counts[l][MG_COUNT_MESSAGES]);
   put_count(s, "message_bytes", &r->counts[l][MG_COUNT_BYTES]);
@@ -252,7 +261,7 @@ static void put_columns(mg_sink_t *s, const mg_report_t *r) {
     double seconds = 0.0; /* each level counts its slowest rank */
     for (int l = 0; l < r->plan->n_levels; l++)
       seconds += r->seconds[l][t].max;
-    REAL(KEY(mg_time_key((mg_time_t)t, operation)), at_h ? seconds : NAN, "", .csv = next++);
+    REAL(KEY(key_of((mg_time_t)t, operation)), at_h ? seconds : NAN, "", .csv = next++);
   }
   MG_IF_ENERGY(mg_energy_columns(s, r, next));
 }
@@ -312,7 +321,8 @@ void mg_report_fields(mg_sink_t *s, const void *report) {
     if (is_run) {
       INTEGER("bytes_per_rank_max", r->bytes_per_rank_max, "of the fullest rank", .low = 1, .csv = 21);
     } else {
-      const double bytes = mg_plan_stats_bytes(r->stats);
+      double bytes = 0.0;
+      MG_IF_PREFLIGHT(bytes = mg_plan_stats_bytes(r->stats));
       put_tally(s, &r->stats->bytes);
       if (s->lists || bytes >= 0x1p63)
         REAL("bytes", bytes, "of all ranks");

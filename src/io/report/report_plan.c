@@ -1,16 +1,8 @@
 #include "base/log.h"
 #include "io/report/report_wings.h"
+#include "plan/plan_stats.h"
 #include "wings.h"
 #include <inttypes.h>
-
-mg_grid_text_t mg_report_box(const mg_layout_t *layout) {
-  int32_t box[3];
-  for (int d = 0; d < 3; d++) {
-    box[d] = layout->box[d];
-    if (box[d] > layout->n[d]) box[d] = layout->n[d];
-  }
-  return mg_grid(box);
-}
 
 static void print_levels(FILE *out, const mg_report_t *r) {
   bool any_resident = false;

@@ -16,12 +16,9 @@ const char *mg_report_command_line(int argc, char *const argv[]) {
 }
 
 double mg_report_width(const mg_params_t *params, const int32_t n[3]) {
-  const double rounding = 1e-12;
-  if (!mg_params_has_cells(params)) return 1.0 / n[0];
-  const double width = params->length[0] / n[0];
-  for (int d = 0; d < 3; d++)
-    if (params->face[d] || fabs(params->length[d] / n[d] - width) > rounding * width) return NAN;
-  return width;
+  MG_IF_DOMAINS(if (mg_params_has_cells(params)) return mg_report_domain_width(params, n));
+  (void)params;
+  return 1.0 / n[0];
 }
 
 /* Memory and eigenvalue bound of every level. */
@@ -41,42 +38,8 @@ static mg_status_t gather_levels(const mg_hierarchy_t *h, mg_report_t *r) {
   for (int l = 0; l < n; l++) {
     r->level_bytes[l] = (int64_t)bytes[l];
     r->lambda_max[l] = lambda[l];
-    r->smoothing[l] = mg_smoothing_of(&cycles->level[l]);
+    MG_IF_PROFILE(r->smoothing[l] = mg_smoothing_of(&cycles->level[l]));
     if (h->low) r->smoothing[l].norm = NULL;
-  }
-  return MG_OK;
-}
-
-/* Statistics of up to MG_N_TIMES numbers over the ranks that are members. */
-static mg_status_t gather(const double *mine, int n, bool member, mg_spread_t *out) {
-  double min[MG_N_TIMES], max[MG_N_TIMES], sum[MG_N_TIMES + 1];
-  for (int i = 0; i < n; i++) {
-    max[i] = sum[i] = member ? mine[i] : 0.0;
-    min[i] = member ? mine[i] : INFINITY;
-  }
-  sum[n] = member;
-  MG_TRY(mg_comm_min(mg_comm_world(), min, n));
-  MG_TRY(mg_comm_max(mg_comm_world(), max, n));
-  MG_TRY(mg_comm_sum(mg_comm_world(), sum, n + 1));
-  for (int i = 0; i < n; i++)
-    out[i] = (mg_spread_t){min[i], sum[i] / sum[n], max[i]};
-  return MG_OK;
-}
-
-/* Per solve. All solves of one grid send the same messages. */
-static mg_status_t gather_accounts(const mg_hierarchy_t *h, mg_report_t *r) {
-  const mg_hierarchy_t *cycles = mg_hierarchy_of_cycles(h);
-  const int n = r->result->n_profiled, solves = n > 0 ? n : 1;
-  for (int l = 0; l < cycles->n_levels; l++) {
-    const mg_timers_t timers = mg_hierarchy_timers(h, l);
-    const mg_traffic_t *t = &timers.traffic;
-    const double counts[] = {(double)(t->messages / solves), (double)(t->bytes / solves),
-                             (double)(t->reductions / solves)};
-    double seconds[MG_N_TIMES];
-    for (int i = 0; i < MG_N_TIMES; i++)
-      seconds[i] = (n > 0 ? 1.0 / n : 0.0) * timers.seconds[i];
-    MG_TRY(gather(seconds, MG_N_TIMES, true, r->seconds[l]));
-    MG_TRY(gather(counts, MG_N_COUNTS, cycles->level[l].comm != NULL, r->counts[l]));
   }
   return MG_OK;
 }
@@ -101,7 +64,8 @@ mg_status_t mg_report_begin(mg_report_t *r, const mg_hierarchy_t *h) {
 mg_status_t mg_report_end(mg_report_t *r, mg_hierarchy_t *h) {
   FILE *out = mg_report_text(r->params);
   mg_status_t status = MG_OK;
-  MG_TRY(gather_accounts(h, r));
+  (void)h; /* of wings */
+  MG_IF_PROFILE(MG_TRY(mg_report_gather_profile(r, h)));
   if (out) mg_report_print_results(out, r);
   MG_IF_FILES(MG_TRY(mg_report_checksums(r, h)));
   r->fom = mg_report_fom(r);

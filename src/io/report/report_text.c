@@ -38,6 +38,15 @@ static void print_version(FILE *out) {
           MG_BUILD_WINGS);
 }
 
+mg_grid_text_t mg_report_box(const mg_layout_t *layout) {
+  int32_t box[3];
+  for (int d = 0; d < 3; d++) {
+    box[d] = layout->box[d];
+    if (box[d] > layout->n[d]) box[d] = layout->n[d];
+  }
+  return mg_grid(box);
+}
+
 static void print_levels(FILE *out, const mg_report_t *r) {
   fprintf(out, "\n  level       grid   boxes     box     ranks  place   lambda_max    memory\n");
   for (int l = 0; l < r->plan->n_levels; l++) {
@@ -72,32 +81,6 @@ void mg_report_print_problem(FILE *out, const mg_params_t *params, const mg_inpu
           params->equation == MG_EQUATION_HELMHOLTZ ? ", alpha constant 1" : "");
 }
 
-/* Cycles do not know where beta jumps. From this ratio on they take many (docs/own-problem.md). */
-static void print_range(FILE *out, const mg_params_t *params, const double beta[2]) {
-  const double slow = 1e5;
-  if (beta[1] > beta[0])
-    fprintf(out, "            (beta from %.3g to %.3g%s)\n", beta[0], beta[1],
-            params->follows_betas      ? "; levels are coarsened in its strong directions first"
-            : beta[1] < slow * beta[0] ? ""
-                                       : "; this may take 100 cycles and more");
-}
-
-/* The lengths of a domain that is not the unit cube, and widths that differ. */
-static void print_domain(FILE *out, const mg_params_t *p) {
-  if (!mg_params_has_cells(p)) return;
-  fprintf(out, "  domain    %g x %g x %g\n", p->length[0], p->length[1], p->length[2]);
-  for (int d = 0; d < 3; d++) {
-    const double *face = p->face[d];
-    double low = INFINITY, high = 0.0;
-    for (int32_t i = 0; face && i < p->cells[d]; i++) {
-      low = fmin(low, face[i + 1] - face[i]);
-      high = fmax(high, face[i + 1] - face[i]);
-    }
-    if (face)
-      fprintf(out, "            (cells from %.3g to %.3g wide in %c)\n", low, high, "xyz"[d]);
-  }
-}
-
 void mg_report_print_head(FILE *out, const mg_report_t *r) {
   const mg_params_t *p = r->params;
   const mg_layout_t *fine = &r->plan->level[0].layout;
@@ -109,9 +92,9 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
   if (mg_layout_n_boxes(fine) != r->plan->boxes_asked)
     fprintf(out, "            (the largest cube within the requested %" PRId64 " boxes)\n",
             r->plan->boxes_asked);
-  print_domain(out, p);
+  MG_IF_DOMAINS(mg_report_print_domain(out, p));
   mg_report_print_problem(out, p, r->input);
-  print_range(out, r->params, r->input->beta);
+  MG_IF_DOMAINS(mg_report_print_range(out, p, r->input->beta));
   if (p->reason[0]) fprintf(out, "  method    auto: %s\n", p->reason);
   fprintf(out, "  smoother  %s, ", mg_smoother_name(p->smoother));
   if (mg_is_polynomial(p->smoother))
@@ -131,7 +114,7 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
     fprintf(out, "  precision mixed: u, f and residuals in double, cycles in float\n");
   fprintf(out, "  machine   %d rank%s of %d thread%s, rank 0 on %s: %s\n", r->ranks,
           r->ranks == 1 ? "" : "s", r->threads, r->threads == 1 ? "" : "s", r->host, r->cpu);
-  mg_report_idle_ranks(out, p, r->plan);
+  MG_IF_PREFLIGHT(mg_report_idle_ranks(out, p, r->plan));
   fprintf(out, "  device    %s\n", r->device);
   if (mg_place_is_cuda(r->plan->level[0].place) && r->ranks > 1)
     fprintf(out, "  messages  %s; %s\n", r->transport, r->transport_text);
@@ -152,102 +135,6 @@ static void print_histories(FILE *out, const mg_result_t *result) {
       fprintf(out, "  %9s  cycle %2d  max|f-Au| %.15e  relative %.15e\n", mg_grid(size->n).text,
               c + 1, size->history.norm[c], size->history.rel[c]);
   }
-}
-
-static void print_breakdown(FILE *out, const mg_report_t *r) {
-  fprintf(out, "\n  seconds of one solve at h (min, mean, max over ranks)%s\n",
-          r->result->extra ? ", from extra solves with event timers" : "");
-  fprintf(out, "  level       grid  operation               min         mean          max\n");
-  for (int l = 0; l < r->plan->n_levels; l++)
-    for (int t = 0; t < MG_N_TIMES; t++) {
-      const mg_spread_t *s = &r->seconds[l][t];
-      if (s->max == 0.0) continue;
-      fprintf(out, "  %5d  %9s  %-17s %12.3e %12.3e %12.3e\n", l,
-              mg_grid(r->plan->level[l].layout.n).text, mg_time_name((mg_time_t)t), s->min, s->mean,
-              s->max);
-    }
-}
-
-static void print_smoothing(FILE *out, const mg_report_t *r) {
-  fprintf(out,
-          "\n  paths on rank 0\n  level       grid  interpolate  restrict    norm        path\n");
-  for (int l = 0; l < r->plan->n_levels; l++) {
-    const mg_smoothing_t *s = &r->smoothing[l];
-    const bool smooths = !r->plan->level[l].cycle && !r->plan->level[l].bottom;
-    if (s->steps == 0) continue;
-    fprintf(out, "  %5d  %9s  %-11s  %-10s  %-10s  %s", l, mg_grid(r->plan->level[l].layout.n).text,
-            smooths ? s->interpolation : "", smooths ? s->restriction : "",
-            smooths && s->norm ? s->norm : "", s->path->name);
-    if (smooths)
-      fprintf(out, ", %d step%s in %d sweep%s", s->steps, s->steps == 1 ? "" : "s", s->sweeps,
-              s->sweeps == 1 ? "" : "s");
-    if (smooths && s->strip_rows > 0)
-      fprintf(out, ", strips of %d row%s", s->strip_rows, s->strip_rows == 1 ? "" : "s");
-    if (s->path->why && (l == 0 || s->path != r->smoothing[l - 1].path))
-      fprintf(out, "\n  %s: %s", s->path->name, s->path->why);
-    fprintf(out, "\n");
-  }
-}
-
-static void print_messages(FILE *out, const mg_report_t *r) {
-  fprintf(out, "\n  messages of one solve at h, sent per rank (min, mean, max over the ranks of a "
-               "level)\n");
-  fprintf(out, "  level       grid  messages: min     mean      max   bytes: min         mean      "
-               "    max  reductions\n");
-  for (int l = 0; l < r->plan->n_levels; l++) {
-    const mg_spread_t *m = &r->counts[l][MG_COUNT_MESSAGES], *b = &r->counts[l][MG_COUNT_BYTES];
-    const double reductions = r->counts[l][MG_COUNT_REDUCTIONS].max;
-    if (m->max == 0.0 && reductions == 0.0) continue;
-    fprintf(out, "  %5d  %9s  %13.0f %8.1f %8.0f  %11.0f %12.0f %12.0f %11.0f\n", l,
-            mg_grid(r->plan->level[l].layout.n).text, m->min, m->mean, m->max, b->min, b->mean,
-            b->max, reductions);
-  }
-}
-
-/* Print a row of the table of shares: percent of a solve per operation that took any time (blank
- * if `times` is NULL), percent of all operations together, and seconds. */
-static void print_share(FILE *out, const mg_spread_t *times,
-                        const mg_spread_t of_operation[MG_N_TIMES], double sum, double solve) {
-  for (int t = 0; t < MG_N_TIMES; t++) {
-    const int length = (int)strlen(mg_time_name((mg_time_t)t)), width = length > 8 ? length : 8;
-    if (!(of_operation[t].mean > 0.0)) continue;
-    if (times)
-      fprintf(out, "  %*.1f", width, 100.0 * times[t].mean / solve);
-    else
-      fprintf(out, "  %*s", width, "");
-  }
-  fprintf(out, "  %8.1f  %12.6f\n", 100.0 * sum / solve, sum);
-}
-
-static double sum_of(const mg_spread_t times[MG_N_TIMES]) {
-  double sum = 0.0;
-  for (int t = 0; t < MG_N_TIMES; t++)
-    sum += times[t].mean;
-  return sum;
-}
-
-/* Print where a solve's time goes: one line per level, then sums. Time spent waiting for levels
- * on which a rank has no cells belongs to no operation. */
-static void print_shares(FILE *out, const mg_report_t *r) {
-  const double solve = r->result->seconds_profiled;
-  mg_spread_t all[MG_N_TIMES] = {{0.0, 0.0, 0.0}};
-  for (int l = 0; l < r->plan->n_levels; l++)
-    for (int t = 0; t < MG_N_TIMES; t++)
-      all[t].mean += r->seconds[l][t].mean;
-  fprintf(out, "\n  percent of one solve at h, mean over ranks\n  level       grid");
-  for (int t = 0; t < MG_N_TIMES; t++)
-    if (all[t].mean > 0.0) fprintf(out, "  %8s", mg_time_name((mg_time_t)t));
-  fprintf(out, "       all       seconds\n");
-  for (int l = 0; l < r->plan->n_levels; l++) {
-    fprintf(out, "  %5d  %9s", l, mg_grid(r->plan->level[l].layout.n).text);
-    print_share(out, r->seconds[l], all, sum_of(r->seconds[l]), solve);
-  }
-  fprintf(out, "  %16s", "all levels");
-  print_share(out, all, all, sum_of(all), solve);
-  fprintf(out, "  %16s", "elsewhere");
-  print_share(out, NULL, all, solve - sum_of(all), solve);
-  fprintf(out, "  %16s", "one solve");
-  print_share(out, NULL, all, solve, solve);
 }
 
 static void print_performance(FILE *out, const mg_report_t *r) {
@@ -285,10 +172,7 @@ static void print_performance(FILE *out, const mg_report_t *r) {
 void mg_report_print_results(FILE *out, const mg_report_t *r) {
   const mg_result_t *result = r->result;
   print_histories(out, result);
-  if (mg_report_has_breakdown(r) || r->params->verbosity >= MG_LOG_VERBOSE) print_smoothing(out, r);
-  if (mg_report_has_breakdown(r)) print_breakdown(out, r);
-  if (mg_report_has_breakdown(r) && r->ranks > 1) print_messages(out, r);
-  if (mg_report_has_breakdown(r)) print_shares(out, r);
+  MG_IF_PROFILE(mg_report_print_profile(out, r));
   print_performance(out, r);
   MG_IF_ENERGY(mg_report_print_energy(out, result));
   fprintf(out, "\n");

@@ -1,4 +1,4 @@
-/* Parts of reports that wings add: files, choices, energy. */
+/* Parts of reports that wings add: domains, preflight, profile, files, choices, energy. */
 #ifndef MG_REPORT_WINGS_H
 #define MG_REPORT_WINGS_H
 
@@ -7,6 +7,32 @@
 
 /** Version of the JSON reports: 1 more if a key is removed or changes its meaning. */
 enum { MG_REPORT_SCHEMA = 1 };
+
+/** Report the levels and the bytes per rank of a plan instead of running it. Collective over the
+ *  world.
+ *  @return MG_OK, MG_ERR_MEMORY, or as mg_report_check_outputs and mg_report_write_files */
+MG_MUST_CHECK mg_status_t mg_report_dry_run(const mg_params_t *params, const mg_plan_t *plan,
+                                            const mg_input_t *input, const char *command_line);
+
+/** Print a line about ranks without cells and rank counts that avoid them, if there are any. */
+void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan);
+
+/** Whether there are per-level timings to report. */
+static inline bool mg_report_has_breakdown(const mg_report_t *report) {
+  return report->params->levels_breakdown && report->result->n_profiled > 0;
+}
+
+/** Gather times, messages and reductions of all levels. Collective over the world. */
+MG_MUST_CHECK mg_status_t mg_report_gather_profile(mg_report_t *report, const mg_hierarchy_t *h);
+/** Print the tables of levels, with --levels-breakdown or --verbose. */
+void mg_report_print_profile(FILE *out, const mg_report_t *report);
+
+/** Print the lengths of a domain that is not the unit cube, and widths that differ; and the range
+ *  of betas that are not built in. */
+void mg_report_print_domain(FILE *out, const mg_params_t *params);
+void mg_report_print_range(FILE *out, const mg_params_t *params, const double beta[2]);
+/** mg_report_width of a grid given in cells. */
+double mg_report_domain_width(const mg_params_t *params, const int32_t n[3]);
 
 /** Print the choices that the run made by measurement. */
 void mg_report_print_choices(FILE *out, const mg_placement_t *placement);

@@ -1,0 +1,40 @@
+/* What the core calls of the options of wings: grids of any size and boundary values
+ * (params_domains.c), files. */
+#ifndef MG_PARAMS_WINGS_H
+#define MG_PARAMS_WINGS_H
+
+#include "params/params_table.h"
+
+union mg_value; /* params_value.h */
+struct mg_why;
+struct mg_parser; /* params_parser.h */
+
+/** The parts of mg_option_set, mg_option_format and mg_option_describe_limits for --boundary and
+ *  the kinds of --cells, --lengths and --stretch. */
+MG_MUST_CHECK bool mg_domain_read(const mg_option_t *option, const char *text, union mg_value *v,
+                                  struct mg_why *why);
+bool mg_domain_format(const mg_option_t *option, const union mg_value *v, char *text,
+                      int text_size);
+void mg_domain_describe(const mg_option_t *option, char *text, int text_size);
+
+/** Let the command line override what gives the grid in a deck, and reject what a grid of any size
+ *  cannot have. */
+MG_MUST_CHECK mg_status_t mg_domain_check(struct mg_parser *parser);
+/** Reject boundary values on a cube of boxes. */
+MG_MUST_CHECK mg_status_t mg_domain_check_walls(struct mg_parser *parser);
+
+/** Dependent defaults of grids of any size: the lengths, unless they are given, and whether alpha
+ *  varies. */
+void mg_domain_set_defaults(mg_params_t *params, bool has_lengths);
+
+/* Options of files (params_lists.c): */
+
+/** The parts of mg_option_set, mg_option_format and mg_option_describe_limits for sets of words. */
+MG_MUST_CHECK bool mg_set_read(const mg_option_t *option, const char *text, unsigned *value,
+                               struct mg_why *why);
+void mg_set_format(const mg_option_t *option, unsigned value, char *text, int text_size);
+void mg_set_describe(const mg_option_t *option, char *text, int text_size);
+/** Check a list of key=value pairs. */
+MG_MUST_CHECK bool mg_pairs_check(const mg_option_t *option, const char *text, struct mg_why *why);
+
+#endif
