@@ -26,7 +26,7 @@ _hpgmg_fv() {
     --smoother) words='gsrb chebyshev jacobi l1jacobi symgs ssor chebyshev4' ;;
     --bottom) words='bicgstab smoother direct' ;;
     --cycle) words='f v' ;;
-    --krylov) words='none cg kcycle' ;;
+    --krylov) words='none cg kcycle bicgstab' ;;
     --precision) words='double mixed' ;;
     --cpu-below | --agglomerate-below) words='auto 0' ;;
     --steps-per-pass) words='auto 1 2 3' ;;

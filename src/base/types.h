@@ -63,8 +63,14 @@ typedef struct {
 typedef enum { MG_METHOD_OPTIONS, MG_METHOD_AUTO } mg_method_t;
 
 /** Cycles after the first: V-cycles, or CG steps, each preconditioned with a V-cycle, or with a
- *  K-cycle, which takes two CG steps on coarse levels too. */
-typedef enum { MG_KRYLOV_NONE, MG_KRYLOV_CG, MG_KRYLOV_KCYCLE } mg_krylov_method_t;
+ *  K-cycle, which takes two CG steps on coarse levels too; or halves of iterations of BiCGStab,
+ * each preconditioned with a V-cycle. */
+typedef enum {
+  MG_KRYLOV_NONE,
+  MG_KRYLOV_CG,
+  MG_KRYLOV_KCYCLE,
+  MG_KRYLOV_BICGSTAB
+} mg_krylov_method_t;
 
 /** Memory of the levels on a GPU. Auto means device.
  *

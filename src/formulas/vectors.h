@@ -18,10 +18,11 @@ typedef enum {
   MG_RESTRICTED_U = MG_N_VECTORS_EVERY_LEVEL, /**< restriction of the next finer level's solution */
   MG_ALPHA,    /**< alpha of the equation, if it is not 1 everywhere; or volumes (mg_set_mean) */
   MG_PREVIOUS, /**< the iterate before the one in MG_TMP, between fused sweeps */
-  MG_SOLUTION, /**< u and f of outer_cg.h, while the V-cycle uses MG_U and MG_F */
+  MG_SOLUTION, /**< u and f of outer.h, while the V-cycle uses MG_U and MG_F */
   MG_RHS,
-  MG_DIRECTION, /**< p and A p of outer_cg.h */
+  MG_DIRECTION, /**< p and A p of outer.h */
   MG_A_DIRECTION,
+  MG_SHADOW,    /**< the first residual of BiCGStab there */
   MG_KRYLOV_R0, /**< this and the following: bottom solvers */
   MG_KRYLOV_R,
   MG_KRYLOV_P,
@@ -37,7 +38,7 @@ typedef enum {
 #define MG_VECTORS_OF_OUTER                                                                        \
   (1u << MG_U | 1u << MG_F | 1u << MG_BETA_I | 1u << MG_BETA_J | 1u << MG_BETA_K)
 #define MG_VECTORS_OF_KRYLOV ((1u << MG_N_VECTORS) - (1u << MG_KRYLOV_R0))
-#define MG_VECTORS_OF_OUTER_CG                                                                     \
+#define MG_VECTORS_OF_OUTER_KRYLOV                                                                 \
   (1u << MG_SOLUTION | 1u << MG_RHS | 1u << MG_DIRECTION | 1u << MG_A_DIRECTION)
 /** An image of the next coarser level (see transfer.h) holds one vector. */
 #define MG_VECTORS_OF_IMAGE (1u << MG_U)

@@ -126,7 +126,8 @@ OPTION(KRYLOV,
   .in_later_dumps = true,
   .help = "Method after the first cycle. none: V-cycles; cg: flexible conjugate gradients "
           "preconditioned by a V-cycle, for coefficients with large jumps, best with "
-          "--operator=7pt and --smoother=symgs or chebyshev; kcycle: CG on coarse levels too.")
+          "--operator=7pt and --smoother=symgs or chebyshev; kcycle: CG on coarse levels too; bicgstab: "
+          "BiCGStab, for fv2 and fv4, whose walls are not symmetric. Half an iteration is a cycle.")
 OPTION(COARSEST,
   .name = "coarsest", IN(SOLVER), .metavar = "N", INTEGER(coarsest, 1, 1048576), .value = "1",
   .in_dump = true,

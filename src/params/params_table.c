@@ -13,7 +13,7 @@ static const char *const smoother_words[] = {"gsrb",  "chebyshev", "jacobi",    
                                              "symgs", "ssor",      "chebyshev4", NULL};
 static const char *const bottom_words[] = {"bicgstab", "smoother", MG_IF_CHOICES("direct", ) NULL};
 static const char *const cycle_words[] = {"f", "v", NULL};
-static const char *const krylov_words[] = {"none", "cg", "kcycle", NULL};
+static const char *const krylov_words[] = {"none", "cg", "kcycle", "bicgstab", NULL};
 static const char *const auto_words[] = {"auto", NULL};
 static const char *const choice_words[] = {"no", "yes", "auto", NULL};
 static const char *const memory_words[] = {"auto", "device", "unified", NULL};

@@ -22,7 +22,7 @@ mg_layout_t mg_cuboids_coarse(const mg_layout_t *fine, int64_t ranks);
  *  of few cells have little in common with the finer ones. */
 static inline int64_t mg_plan_fewest_cells(const mg_params_t *params) {
   if (params->bottom == MG_BOTTOM_DIRECT) return MG_DIRECT_MAX_CELLS;
-  return params->krylov == MG_KRYLOV_KCYCLE ? 64 : 8;
+  return mg_params_is_for_jumps(params) ? 64 : 8;
 }
 
 /** Check --cells.

@@ -90,7 +90,7 @@ static void choose_inner_cg(mg_level_plan_t *level, int n, const mg_params_t *pa
                         2 * visits <= MOST_VISITS && 2 * visits * cells <= finest;
     if (!level[l].inner_cg) continue;
     visits *= 2;
-    level[l].vectors |= MG_VECTORS_OF_OUTER_CG;
+    level[l].vectors |= MG_VECTORS_OF_OUTER_KRYLOV;
   }
 }
 
@@ -149,7 +149,8 @@ static unsigned unused_vectors(const mg_level_plan_t *level, const mg_params_t *
 /* Vectors that only a level where a solve starts needs. */
 static unsigned vectors_of_start(const mg_params_t *params, int l) {
   const unsigned restricted = l > 0 ? 1u << MG_RESTRICTED_U : 0;
-  return restricted | (params->krylov != MG_KRYLOV_NONE ? MG_VECTORS_OF_OUTER_CG : 0);
+  const unsigned shadow = params->krylov == MG_KRYLOV_BICGSTAB ? 1u << MG_SHADOW : 0;
+  return restricted | shadow | (params->krylov != MG_KRYLOV_NONE ? MG_VECTORS_OF_OUTER_KRYLOV : 0);
 }
 
 /* True if a solve writes MG_U of the finest double cells once, in its last operation, which

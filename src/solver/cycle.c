@@ -5,7 +5,7 @@
 #include "level/transfer.h"
 #include "solver/bottom.h"
 #include "solver/cycle_wings.h"
-#include "solver/outer_cg.h"
+#include "solver/outer.h"
 #include "wings.h"
 #include <math.h>
 
@@ -15,7 +15,7 @@
  * a user's coefficients no bound is known. */
 double mg_divergence_limit(const mg_hierarchy_t *h) {
   if (mg_params_has_files(&h->params) || h->params.has_arrays) return 1e15;
-  if (mg_uses_cg(h)) return 1e8;
+  if (mg_uses_krylov(h)) return 1e8;
   const int32_t *n = h->plan.level[0].layout.n;
   return fmax(1e3, 0.1 * fmax(n[0], fmax(n[1], n[2])));
 }
@@ -68,14 +68,14 @@ static mg_status_t v_cycle(mg_hierarchy_t *h, int top, const mg_leg_t *first, bo
 static mg_status_t k_cycle(mg_hierarchy_t *h, int l, int *diverged) {
   mg_level_t *level = &h->level[l];
   const mg_leg_t from_zero = {.start = MG_FROM_ZERO, .end = MG_TO_COARSE};
-  mg_outer_cg_t cg;
-  MG_TRY(mg_outer_cg_begin(level, true, &cg));
+  mg_outer_t cg;
+  MG_TRY(mg_outer_begin(level, MG_KRYLOV_CG, true, &cg));
   for (int step = 0; step < 2; step++) {
     MG_TRY(v_cycle(h, l, &from_zero, false, diverged));
     MG_TRY(mg_set_mean(level, MG_U, 0.0));
-    MG_TRY(mg_outer_cg_step(level, &cg, NULL));
+    MG_TRY(mg_outer_step(level, &cg, NULL));
   }
-  return mg_outer_cg_end(level);
+  return mg_outer_end(level);
 }
 
 /* `first` is the descent of the top level. with_norm: the last sweep also computes the norm. */

@@ -48,7 +48,7 @@ double mg_divergence_limit(const mg_hierarchy_t *h);
 MG_MUST_CHECK mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, mg_vector_t x,
                                               int *diverged);
 
-static inline bool mg_uses_cg(const mg_hierarchy_t *h) {
+static inline bool mg_uses_krylov(const mg_hierarchy_t *h) {
   return h->params.krylov != MG_KRYLOV_NONE;
 }
 
@@ -60,7 +60,7 @@ static inline mg_cycle_kind_t mg_plain_cycle_kind(int n) {
 /** Number of plain multigrid cycles, at most n_cycles, before CG takes over: the F-cycle, or none
  *  with --cycle=v. */
 static inline int mg_n_plain_cycles(const mg_hierarchy_t *h, int n_cycles) {
-  if (!mg_uses_cg(h)) return n_cycles;
+  if (!mg_uses_krylov(h)) return n_cycles;
   return h->params.cycle == MG_CYCLE_F && n_cycles > 0;
 }
 

@@ -30,9 +30,9 @@ static bool can_capture(const mg_hierarchy_t *h, int top) {
 
 /* True if a solve has cycles of this kind. */
 static bool is_needed(const mg_hierarchy_t *h, mg_cycle_kind_t kind) {
-  if (kind == MG_KIND_NEXT) return h->params.rtol > 0.0 && !mg_uses_cg(h);
-  if (kind == MG_KIND_PRECONDITION) return mg_uses_cg(h);
-  return !mg_uses_cg(h) || h->params.cycle == MG_CYCLE_F;
+  if (kind == MG_KIND_NEXT) return h->params.rtol > 0.0 && !mg_uses_krylov(h);
+  if (kind == MG_KIND_PRECONDITION) return mg_uses_krylov(h);
+  return !mg_uses_krylov(h) || h->params.cycle == MG_CYCLE_F;
 }
 
 mg_status_t mg_graph_capture(mg_hierarchy_t *h, int top) {

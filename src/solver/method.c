@@ -196,6 +196,11 @@ static smoothing_t smoothing_of_smooth(const mg_params_t *p, double range) {
   return (smoothing_t){MG_SMOOTHER_CHEBYSHEV, 4, ""};
 }
 
+/* Ghosts outside walls that depend on more than one cell make A asymmetric. */
+static bool is_symmetric(const mg_params_t *p) {
+  return mg_traits_of(p->op)->wall_order == 1 || !mg_params_has_fixing_side(p);
+}
+
 /* What solved random problems in the fewest cycles (docs/algorithm.md, "Method"). */
 static void choose(mg_params_t *params, const range_t *range) {
   const double smooth = 10.0, rough = 1e3, contrast = range->one;
@@ -219,6 +224,7 @@ static void choose(mg_params_t *params, const range_t *range) {
   if (params->chooses.cycle) params->cycle = varies_much || closes ? MG_CYCLE_V : MG_CYCLE_F;
   if (params->chooses.krylov)
     params->krylov = !varies                              ? MG_KRYLOV_NONE
+                     : !is_symmetric(params)              ? MG_KRYLOV_BICGSTAB
                      : mg_traits_of(params->op)->any_grid ? MG_KRYLOV_KCYCLE
                                                           : MG_KRYLOV_CG;
   if (!known)
@@ -310,10 +316,10 @@ static bool are_slow(const mg_history_t *history, double rtol) {
   return done >= FIRST && history->rel[history->n_cycles - 1] > pow(rtol, (double)done / MOST);
 }
 
-mg_status_t mg_method_adapt(mg_hierarchy_t *h, const mg_history_t *history, bool *conjugate) {
+mg_status_t mg_method_adapt(mg_hierarchy_t *h, const mg_history_t *history, bool *restarts) {
   const bool slow = history && (h->is_slow || are_slow(history, h->params.rtol));
   if (h->params.slow_degree == 0 || slow == h->is_slow) return MG_OK;
-  if (conjugate) *conjugate = false;
+  if (restarts) *restarts = true;
   return mg_cycles_set_smoothers(h, slow);
 }
 

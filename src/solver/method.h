@@ -20,15 +20,15 @@ void mg_method_begin(mg_params_t *params);
  *  @ref docs/algorithm.md, "Grids of any size" and "Method" */
 MG_MUST_CHECK mg_status_t mg_method_choose(mg_hierarchy_t *h, bool *replaced);
 
-/** Before a step of CG: with params->slow_degree, give Chebyshev's polynomials of all levels that
- *  degree if the cycles of this solve are slow. Graphs of cycles are dropped.
+/** Before a step of a Krylov method: with params->slow_degree, give Chebyshev's polynomials of all
+ * levels that degree if the cycles of this solve are slow. Graphs of cycles are dropped.
  *
  *  Collective over the world.
  *  @param[in]  history    of the solve; NULL: one begins, with params->degree
- *  @param[out] conjugate  becomes false if the degree changes: the next direction of CG is not made
- *                         conjugate to the last one, which costs many steps
+ *  @param[out] restarts  becomes true if the degree changes: a direction that is made conjugate to
+ *                        the last one then costs many steps
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_method_adapt(mg_hierarchy_t *h, const mg_history_t *history,
-                                          bool *conjugate);
+                                          bool *restarts);
 
 #endif

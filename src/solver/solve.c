@@ -3,7 +3,7 @@
 #include "level/ops.h"
 #include "solver/cycle.h"
 #include "solver/method.h"
-#include "solver/outer_cg.h"
+#include "solver/outer.h"
 #include "solver/solids.h"
 #include <float.h>
 #include <math.h>
@@ -14,7 +14,7 @@ enum {
   MAX_GROWN = 10    /* plain cycles that raise the residual one after the other */
 };
 
-/* The course of max |f - A u|. Norms that CG updates do not count. */
+/* The course of max |f - A u|. Norms that CG or BiCGStab update do not count. */
 typedef struct {
   double best, last;
   int n_stagnant; /* residuals since one was 10 % below the best before it */
@@ -110,7 +110,7 @@ static bool keeps_growing(const solve_t *s) {
 }
 
 /* Judge the last max |f - A u| of the history, which is the same on all ranks, after a plain cycle
- * or after CG. */
+ * or after a Krylov method. */
 static mg_status_t judge(const solve_t *s, bool is_plain) {
   course_t *c = s->course;
   const double norm = s->history->norm[s->history->n_cycles - 1];
@@ -154,35 +154,37 @@ static bool is_kcycle_slow(const solve_t *s) {
          history->rel[history->n_cycles - 1] > sqrt(s->h->params.rtol);
 }
 
-/* CG steps until its updated residual reaches the tolerance or max_cycles are done. The callback
+/* Steps until their updated residual reaches the tolerance or max_cycles are done. The callback
  * has not been called for the last step. */
-static mg_status_t cg_steps(const solve_t *s, mg_outer_cg_t *cg) {
+static mg_status_t outer_steps(const solve_t *s, mg_outer_t *outer) {
   mg_level_t *level = &s->h->level[s->top];
   for (;;) {
     double norm;
-    MG_IF_CHOICES(MG_TRY(mg_method_adapt(s->h, s->history, &cg->has_direction)));
+    bool restarts = false;
+    MG_IF_CHOICES(MG_TRY(mg_method_adapt(s->h, s->history, &restarts)));
+    if (restarts) MG_TRY(mg_outer_restart(level, outer));
     MG_TRY(mg_cycle_run(s->h, s->top, MG_KIND_PRECONDITION, NULL));
     MG_IF_SOLIDS(if (s->top == 0) MG_TRY(mg_solids_correct(s->h)));
-    MG_TRY(mg_outer_cg_step(level, cg, &norm));
+    MG_TRY(mg_outer_step(level, outer, &norm));
     MG_TRY(record_norm(s, norm));
     if (!is_unfinished(s) || is_kcycle_slow(s)) return MG_OK;
     if (!has_callback(s)) continue;
-    MG_TRY(mg_outer_cg_show(level));
+    MG_TRY(mg_outer_show(level));
     const mg_status_t status = call_back(s);
-    MG_TRY(mg_outer_cg_hide(level));
+    MG_TRY(mg_outer_hide(level));
     MG_TRY(status);
   }
 }
 
-/* The true residual decides: CG restarts from it if the updated residual was below the tolerance
- * and the true one is not. */
-static mg_status_t cg_cycles(const solve_t *s) {
+/* The true residual decides: the method restarts from it if the updated residual was below the
+ * tolerance and the true one is not. */
+static mg_status_t outer_cycles(const solve_t *s) {
   mg_level_t *level = &s->h->level[s->top];
   while (is_unfinished(s)) {
-    mg_outer_cg_t cg;
-    MG_TRY(mg_outer_cg_begin(level, s->history->n_cycles == 0, &cg));
-    const mg_status_t status = cg_steps(s, &cg);
-    MG_TRY(mg_outer_cg_end(level));
+    mg_outer_t outer;
+    MG_TRY(mg_outer_begin(level, s->h->params.krylov, s->history->n_cycles == 0, &outer));
+    const mg_status_t status = outer_steps(s, &outer);
+    MG_TRY(mg_outer_end(level));
     MG_TRY(status);
     if (is_kcycle_slow(s)) set_inner_cg(s->h, false);
     MG_TRY(mg_set_mean(level, MG_U, s->h->params.mean));
@@ -197,18 +199,18 @@ static mg_status_t cg_cycles(const solve_t *s) {
 /* Run n_cycles again with checks. CG restarts of the first run are not repeated. */
 static mg_status_t find_diverged_level(mg_hierarchy_t *h, int top, int n_cycles, int *diverged) {
   mg_level_t *level = &h->level[top];
-  mg_outer_cg_t cg;
+  mg_outer_t outer;
   double norm;
   int n = 0;
   for (; n < mg_n_plain_cycles(h, n_cycles) && *diverged < 0; n++)
     MG_TRY(mg_cycle_run(h, top, mg_plain_cycle_kind(n), diverged));
   if (n == n_cycles || *diverged >= 0) return MG_OK;
-  MG_TRY(mg_outer_cg_begin(level, n == 0, &cg));
+  MG_TRY(mg_outer_begin(level, h->params.krylov, n == 0, &outer));
   for (; n < n_cycles && *diverged < 0; n++) {
     MG_TRY(mg_cycle_run(h, top, MG_KIND_PRECONDITION, diverged));
-    MG_TRY(mg_outer_cg_step(level, &cg, &norm));
+    MG_TRY(mg_outer_step(level, &outer, &norm));
   }
-  return mg_outer_cg_end(level);
+  return mg_outer_end(level);
 }
 
 /* Repeat the cycles with a check after each change of a level: at the end a NaN has reached every
@@ -250,7 +252,7 @@ static mg_status_t run_cycles(mg_hierarchy_t *h, int top, double f_norm, const m
   set_inner_cg(h, h->params.krylov == MG_KRYLOV_KCYCLE);
   MG_IF_CHOICES(MG_TRY(mg_method_adapt(h, NULL, NULL)));
   mg_status_t status = plain_cycles(&solve);
-  if (status == MG_OK && mg_uses_cg(h)) status = cg_cycles(&solve);
+  if (status == MG_OK && mg_uses_krylov(h)) status = outer_cycles(&solve);
   MG_IF_SOLIDS(if (status == MG_OK && top == 0) status = mg_solids_finish(h));
   if (status != MG_ERR_DIVERGED) return status;
   return course.n_grown >= MAX_GROWN ? report_growth(h, top, course.factor, history)

@@ -35,8 +35,8 @@ typedef struct {
 /** Solve A MG_U = MG_F on level `top`, with multigrid on the levels below.
  *
  *  One cycle (F or V as chosen). With a tolerance, V-cycles follow until it is reached or
- *  --max-cycles are done. With --krylov=cg, the cycles after the F-cycle (all cycles with
- * --cycle=v) are CG steps (outer_cg.h). The norm of a step is that of CG's updated residual; that
+ *  --max-cycles are done. With --krylov, the cycles after the F-cycle (all cycles with --cycle=v)
+ * are steps of a Krylov method (outer.h). The norm of a step is that of its updated residual; that
  * of the last step is max |MG_F - A MG_U|, as for plain cycles. Overwrites MG_U of all levels and
  * MG_F of the coarser ones. Collective over the world.
  *  @param[in]  f_norm   max |MG_F| of the top level

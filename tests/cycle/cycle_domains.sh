@@ -31,6 +31,12 @@ checks=$((checks + 1))
 solo "$PYTHON" "$abs_top_srcdir/scripts/random_problems.py" --program="$HPGMG_FV" --count="${CASES:-45}" \
   --seed="${SEED:-37}" >table.txt || complain "random problems: $(cat table.txt)"
 awk -F'|' 'END { exit !($5 + 0 <= 6) }' table.txt || complain "random problems take many cycles: $(cat table.txt)"
+# The walls of fv2 make A asymmetric. CG does not solve these problems.
+for seed in 52004398 118004596 185004797; do
+  checks=$((checks + 1))
+  solo "$PYTHON" "$abs_top_srcdir/scripts/random_problems.py" --program="$HPGMG_FV" --count=1 --seed=$seed \
+    fv2=--operator=fv2 >table.txt || complain "random problem $seed of fv2: $(cat table.txt)"
+done
 # method SMOOTHER CYCLES REASON ARG...: what --method chooses, and why.
 method() {
   ok 1 "${@:4}" --rtol=1e-8 --verify-only

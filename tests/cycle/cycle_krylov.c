@@ -6,9 +6,9 @@
  * ones. The error falls in the A-norm and never exceeds that of the same number of V-cycles. An
  * unreachable tolerance is reported as not reached. A step without a usable direction falls back
  * to the V-cycle's step. For a coefficient that jumps by 1e4, CG converges in tens of cycles;
- * V-cycles alone do not converge in hundreds. */
+ * V-cycles alone do not converge in hundreds. BiCGStab takes the steps of its textbook. */
 #include "level/ops.h"
-#include "solver/outer_cg.h"
+#include "solver/outer.h"
 #include "solver/problem.h"
 #include "solver/solve.h"
 #include "tests/lib/fixture.h"
@@ -189,28 +189,88 @@ static void test_out_of_reach(mg_hierarchy_t *h) {
 /* Steps with corrections that no preconditioner should produce. */
 static void test_breakdown(mg_hierarchy_t *h) {
   mg_level_t *level = &h->level[0];
-  mg_outer_cg_t cg;
+  mg_outer_t cg;
   double norm, r_norm, distance;
-  MUST(mg_outer_cg_begin(level, true, &cg));
+  MUST(mg_outer_begin(level, MG_KRYLOV_CG, true, &cg));
   MUST(mg_max_norm(level, MG_F, -1, &r_norm));
   /* A zero correction has no effect. */
   MUST(mg_fill(level, MG_U, 0.0));
-  MUST(mg_outer_cg_step(level, &cg, &norm));
+  MUST(mg_outer_step(level, &cg, &norm));
   if (level->comm) CHECK_CASE(norm == r_norm && !cg.has_direction, norm, r_norm);
   /* The same direction twice: after conjugation to itself, it is zero or rounding noise. */
   field_put(level, MG_U, field_random(mg_volume(level->store.view.n), 1));
-  MUST(mg_outer_cg_step(level, &cg, &norm));
+  MUST(mg_outer_step(level, &cg, &norm));
   if (level->comm) CHECK(cg.has_direction && isfinite(norm));
   const double before = norm;
-  MUST(mg_outer_cg_step(level, &cg, &norm));
+  MUST(mg_outer_step(level, &cg, &norm));
   if (level->comm) CHECK_CASE(fabs(norm - before) <= 1e-9 * before, norm, before);
   /* A NaN appears in the norm, and f is unchanged. */
   MUST(mg_fill(level, MG_U, NAN));
-  MUST(mg_outer_cg_step(level, &cg, &norm));
+  MUST(mg_outer_step(level, &cg, &norm));
   if (level->comm) CHECK(isnan(norm) && !cg.has_direction);
-  MUST(mg_outer_cg_end(level));
+  MUST(mg_outer_end(level));
   MUST(mg_max_norm(level, MG_F, -1, &distance));
   if (level->comm) CHECK_CASE(distance == r_norm, distance, r_norm);
+}
+
+/* BiCGStab in exact order, with a preconditioner that multiplies by 1/2: u after an even number of
+ * half iterations. */
+static const double *textbook_bicgstab(mg_level_t *level, int halves, const double *f) {
+  const int64_t n = mg_volume(level->store.view.n);
+  double *u = field_random(n, 0), *r = field_random(n, 0), *p = field_random(n, 0);
+  for (int64_t c = 0; c < n; c++)
+    u[c] = 0.0, r[c] = p[c] = f[c];
+  for (int half = 0; half < halves; half += 2) {
+    const double rho = field_dot(r, f, n);
+    field_put(level, MG_U, p);
+    MUST(mg_residual(level, MG_TMP, MG_U, MG_NO_VECTOR));
+    const double *v = field_get(level, MG_TMP);
+    const double alpha = rho / (0.5 * field_dot(v, f, n));
+    for (int64_t c = 0; c < n; c++)
+      u[c] += 0.5 * alpha * p[c], r[c] -= 0.5 * alpha * v[c];
+    field_put(level, MG_U, r);
+    MUST(mg_residual(level, MG_TMP, MG_U, MG_NO_VECTOR));
+    const double *t = field_get(level, MG_TMP);
+    const double omega = 0.5 * field_dot(t, r, n) / (0.25 * field_dot(t, t, n));
+    for (int64_t c = 0; c < n; c++)
+      u[c] += 0.5 * omega * r[c], r[c] -= 0.5 * omega * t[c];
+    const double beta = field_dot(r, f, n) / rho * (alpha / omega);
+    for (int64_t c = 0; c < n; c++)
+      p[c] = r[c] + beta * (p[c] - 0.5 * omega * v[c]);
+  }
+  return u;
+}
+
+static void test_bicgstab(mg_hierarchy_t *h) {
+  mg_level_t *level = &h->level[0];
+  const int64_t n = mg_volume(level->store.view.n);
+  const int halves = 8;
+  mg_outer_t outer;
+  double f_norm, norm, true_norm;
+  MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
+  const double *f = field_get(level, MG_F), *wanted = textbook_bicgstab(level, halves, f);
+  MUST(mg_outer_begin(level, MG_KRYLOV_BICGSTAB, true, &outer));
+  for (int half = 0; half < halves; half++) {
+    MUST(mg_axpby(level, MG_U, 0.5, MG_F, 0.0, MG_NO_VECTOR));
+    MUST(mg_outer_step(level, &outer, &norm));
+    CHECK(outer.has_direction && outer.is_second == (half % 2 == 0));
+  }
+  MUST(mg_outer_show(level));
+  MUST(mg_residual_norm(level, MG_U, MG_F, &true_norm));
+  CHECK_CASE(fabs(norm - true_norm) <= 1e-10 * f_norm, norm, true_norm);
+  const double *u = field_get(level, MG_U), largest = sqrt(field_dot(wanted, wanted, n));
+  CHECK_CASE(field_distance(u, wanted, n) <= 1e-10 * largest, field_distance(u, wanted, n),
+             largest);
+  /* A restart begins from r, also when MG_F holds the next p. */
+  MUST(mg_outer_hide(level));
+  MUST(mg_outer_restart(level, &outer));
+  MUST(mg_max_norm(level, MG_F, MG_NO_VECTOR, &norm));
+  CHECK_CASE(fabs(norm - true_norm) <= 1e-10 * f_norm, norm, true_norm);
+  MUST(mg_fill(level, MG_U, 0.0));
+  MUST(mg_outer_step(level, &outer, &norm));
+  CHECK(!outer.has_direction && !outer.is_second);
+  MUST(mg_outer_end(level));
+  CHECK(field_distance(field_get(level, MG_F), f, n) == 0.0);
 }
 
 /* Blocks of 4^3 cells; one in five has coefficient 1e4 instead of 1. */
@@ -298,6 +358,10 @@ int main(int argc, char **argv) {
       "4x2",
       "--krylov=kcycle --rtol=1e-9 --smoother=chebyshev4 --operator=fv2,7pt --cells=48x42x36",
       test_sizes));
+  fixture_each("4x2", "--krylov=bicgstab --rtol=1e-9 --cycle=f,v --smoother=gsrb,chebyshev",
+               test_sizes);
+  fixture_each("4x1", "--krylov=bicgstab --rtol=1e-9 --operator=fv2,7pt --boundary=dirichlet",
+               test_bicgstab);
   fixture_each("4x2",
                "--krylov=cg --rtol=1e-9 --operator=7pt --boundary=dirichlet "
                "--smoother=symgs,chebyshev,jacobi,l1jacobi",

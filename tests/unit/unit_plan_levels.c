@@ -214,7 +214,7 @@ static void check_hierarchy(int64_t ranks) {
     const bool guard = params.device == MG_DEVICE_GUARD && mg_layout_n_cells(y) >= params.cpu_below;
     CHECK_INT(level->place, guard ? MG_PLACE_GUARD : MG_PLACE_CPU);
     const bool is_bottom = l + 1 == plan.n_levels, is_restricted = l == 1 || l == 2;
-    const unsigned outer = params.krylov == MG_KRYLOV_CG && l <= 2 ? MG_VECTORS_OF_OUTER_CG : 0;
+    const unsigned outer = params.krylov == MG_KRYLOV_CG && l <= 2 ? MG_VECTORS_OF_OUTER_KRYLOV : 0;
     /* Large levels on a CPU smooth in place, and compute 1 / diagonal, except in passes (with few
      * ghosts, see test_stored_diagonal). */
     const bool is_large = level->place == MG_PLACE_CPU && !is_bottom &&

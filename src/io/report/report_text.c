@@ -71,6 +71,9 @@ static const char *first_and_next_cycles(const mg_params_t *p) {
   if (p->rtol == 0.0) return f ? "F" : "V";
   if (p->krylov == MG_KRYLOV_NONE) return f ? "F, then V" : "V, then V";
   if (p->krylov == MG_KRYLOV_KCYCLE) return f ? "F, then K-cycles" : "K-cycles";
+  if (p->krylov == MG_KRYLOV_BICGSTAB)
+    return f ? "F, then BiCGStab with V-cycles as preconditioner"
+             : "BiCGStab with V-cycles as preconditioner";
   return f ? "F, then CG with a V-cycle as preconditioner" : "CG with a V-cycle as preconditioner";
 }
 
