@@ -15,9 +15,22 @@ static int fastest(const mg_strided_t *a) {
   return a->stride[1] == 1 ? 1 : a->stride[2] == 1 ? 2 : 0;
 }
 
+/* Copy LINE lines of LINE elements, whose first elements have these distances, to as many lines: in
+ * the same direction, or across. */
+static void copy_tile(const double *x, ptrdiff_t to_next_x, double *y, ptrdiff_t to_next_y,
+                      bool same) {
+  double t[LINE][LINE];
+  for (int a = 0; a < LINE; a++)
+    for (int b = 0; b < LINE; b++)
+      t[a][b] = x[a * to_next_x + b];
+  for (int a = 0; a < LINE; a++)
+    for (int b = 0; b < LINE; b++)
+      y[a * to_next_y + b] = same ? t[a][b] : t[b][a];
+}
+
 /* Copy LINE elements from `first` on of rows in i, of which there are n[d], where one of the arrays
- * is contiguous in direction d: LINE rows at a time, along the lines of the array that is written.
- * Planes that are 2^k apart share few places in a cache, so few of them are in use at a time. */
+ * is contiguous in direction d: LINE rows at a time. Planes that are 2^k apart share few places in
+ * a cache, so few of them are in use at a time. */
 static void copy_lines(const int32_t n[3], const mg_strided_t *from, const mg_strided_t *to, int d,
                        int32_t first, int32_t row) {
   const int32_t end = first + LINE < n[0] ? first + LINE : n[0];
@@ -25,11 +38,11 @@ static void copy_lines(const int32_t n[3], const mg_strided_t *from, const mg_st
   double *y = to->x + row * to->stride[3 - d];
   const ptrdiff_t xi = from->stride[0], xd = from->stride[d], yi = to->stride[0],
                   yd = to->stride[d];
+  const bool has_lines = (xi == 1 || xd == 1) && (yi == 1 || yd == 1);
   for (int32_t m0 = 0; m0 < n[d]; m0 += LINE)
-    if (yd == 1)
-      for (int32_t i = first; i < end; i++)
-        for (int32_t m = m0; m < n[d] && m < m0 + LINE; m++)
-          y[i * yi + m * yd] = x[i * xi + m * xd];
+    if (has_lines && end - first == LINE && m0 + LINE <= n[d])
+      copy_tile(x + first * xi + m0 * xd, xi == 1 ? xd : xi, y + first * yi + m0 * yd,
+                yi == 1 ? yd : yi, (xi == 1) == (yi == 1));
     else
       for (int32_t m = m0; m < n[d] && m < m0 + LINE; m++)
         for (int32_t i = first; i < end; i++)
