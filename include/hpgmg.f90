@@ -14,7 +14,7 @@ module hpgmg
     c_size_t, c_sizeof
   implicit none
   private
-  public :: hpgmg_array, hpgmg_boxes, hpgmg_create, hpgmg_destroy, hpgmg_error, hpgmg_log_t, hpgmg_memory, &
+  public :: hpgmg_array, hpgmg_boxes, hpgmg_create, hpgmg_destroy, hpgmg_error, hpgmg_log_t, hpgmg_memory, hpgmg_method, &
     hpgmg_options, hpgmg_set_coefficients, hpgmg_set_sides, hpgmg_solve, hpgmg_status_text, &
     hpgmg_storage, hpgmg_string, hpgmg_version
 
@@ -168,6 +168,12 @@ module hpgmg
       type(c_ptr), value :: solver
       integer(c_int64_t), intent(out) :: bytes(2)
     end subroutine c_memory
+
+    function c_method(solver) bind(c, name='hpgmg_method')
+      import :: c_ptr
+      type(c_ptr), value :: solver
+      type(c_ptr) :: c_method
+    end function c_method
 
     function c_error(solver) bind(c, name='hpgmg_error')
       import :: c_ptr
@@ -352,6 +358,13 @@ contains
     integer(c_int64_t) :: bytes(2)
     call c_memory(solver%handle, bytes)
   end function hpgmg_memory
+
+  ! Smoother, cycle and solvers as words, and why --method=auto chose them.
+  function hpgmg_method(solver) result(text)
+    type(hpgmg_solver_t), intent(in) :: solver
+    character(:), allocatable :: text
+    text = hpgmg_string(c_method(solver%handle))
+  end function hpgmg_method
 
   function hpgmg_error(solver) result(text)
     type(hpgmg_solver_t), intent(in) :: solver

@@ -266,6 +266,12 @@ HPGMG_API void hpgmg_storage(const hpgmg_solver_t *solver, hpgmg_array_t *f, hpg
  *  @param[out] bytes  [0]: host, [1]: GPU; 0 if there are no levels */
 HPGMG_API void hpgmg_memory(const hpgmg_solver_t *solver, int64_t bytes[2]);
 
+/** Smoother, cycle and solvers that a solver uses, as words, and with --method=auto the reason:
+ *  "--smoother=gsrb --smooths=3 --bottom=direct --cycle=f --krylov=none; beta varies by a factor of
+ *  1, at most 10; a regular grid". hpgmg_set_coefficients may change it. Not collective.
+ *  @return valid until the next call with the solver, never NULL; "" without a solver */
+HPGMG_API const char *hpgmg_method(const hpgmg_solver_t *solver);
+
 /** What went wrong in the last call, on any rank; "" if nothing did. Calls with a solver that was
  *  destroyed return HPGMG_BAD_ARGUMENT.
  *  @return valid until the next call with the solver, never NULL */

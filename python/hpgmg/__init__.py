@@ -131,8 +131,9 @@ def _load() -> ctypes.CDLL:
     library = ctypes.CDLL(name)
     handle, array = ctypes.c_void_p, ctypes.POINTER(_Array)
     library.hpgmg_version.restype = ctypes.c_char_p
-    library.hpgmg_error.restype = ctypes.c_char_p
-    library.hpgmg_error.argtypes = (handle,)
+    for text in (library.hpgmg_error, library.hpgmg_method):
+        text.restype = ctypes.c_char_p
+        text.argtypes = (handle,)
     library.hpgmg_status_text.restype = ctypes.c_char_p
     library.hpgmg_create.argtypes = (ctypes.POINTER(_Options), ctypes.POINTER(handle))
     library.hpgmg_set_coefficients.argtypes = (handle, ctypes.POINTER(_Coefficients))
@@ -380,6 +381,11 @@ class Solver:
         two = (ctypes.c_int64 * 2)()
         _library.hpgmg_memory(self._handle, two)
         return two[0], two[1]
+
+    @property
+    def method(self) -> str:
+        """Smoother, cycle and solvers as words, and why `--method=auto` chose them."""
+        return _library.hpgmg_method(self._handle).decode()
 
     @property
     def boxes(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

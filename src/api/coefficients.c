@@ -73,6 +73,7 @@ mg_status_t mg_api_set_up(hpgmg_solver_t *s) {
   (void)mg_allocator_enter(before);
   MG_TRY(status);
   s->plan = s->h->plan;
+  mg_api_note_method(s, &s->h->params);
   MG_IF_CHOICES(MG_TRY(mg_strip_size_choose(&s->params, s->h, &s->placement.strips)));
   MG_IF_COARSE(MG_TRY(mg_comm_agree_or_end(mg_graph_capture(s->h, 0))));
   const bool alone = mg_comm_size(mg_comm_world()) == 1,

@@ -178,6 +178,7 @@ mg_status_t mg_api_build(hpgmg_solver_t *s, const hpgmg_options_t *o) {
   MG_TRY(mg_comm_agree(mg_axes_set(&s->axes, &s->params)));
   MG_TRY(open_device(s));
   MG_IF_CHOICES(mg_method_begin(&s->params));
+  mg_api_note_method(s, &s->params);
   MG_TRY(plan(s));
   MG_TRY(find_own_boxes(s));
   if (s->params.dry_run)

@@ -287,6 +287,10 @@ void hpgmg_memory(const hpgmg_solver_t *solver, int64_t bytes[2]) {
     bytes[mg_place_is_cuda(solver->plan.level[l].place)] += mg_hierarchy_bytes(solver->h, l);
 }
 
+const char *hpgmg_method(const hpgmg_solver_t *solver) {
+  return exists(solver) ? solver->method : "";
+}
+
 const char *hpgmg_error(const hpgmg_solver_t *solver) {
   return exists(solver) ? solver->error
                         : "there is no such solver: it was destroyed, or hpgmg_create made none";

@@ -52,6 +52,7 @@ struct hpgmg_solver {
   bool has_mask;    /* there is a mask */
   bool has_alpha;   /* the caller gives alpha */
   bool has_guess;   /* and a first u */
+  char method[512]; /* of the levels (hpgmg_method) */
   int cycles;       /* of each solve; 0: until the tolerance */
   int n_boxes;      /* of this rank */
   bool ready;       /* the levels are set up */
@@ -74,6 +75,9 @@ typedef struct {
 } mg_api_lines_t;
 mg_api_lines_t mg_api_detach_lines(hpgmg_solver_t *s);
 void mg_api_deliver(mg_api_lines_t lines);
+
+/** Note the words that select the method of these parameters, and why it was chosen. */
+void mg_api_note_method(hpgmg_solver_t *s, const mg_params_t *params);
 
 /** Parse the words, and compare them with the other options. Collective over the world. */
 MG_MUST_CHECK mg_status_t mg_api_parse(hpgmg_solver_t *s, const hpgmg_options_t *o);

@@ -1,6 +1,8 @@
 /* The options of a solver: words, and members that say the same must agree. */
 #include "api/solver.h"
 #include "comm/comm.h"
+#include "params/params_table.h"
+#include "params/params_value.h"
 #include "wings.h"
 #include <limits.h>
 #include <stdio.h>
@@ -145,4 +147,21 @@ mg_status_t mg_api_parse(hpgmg_solver_t *s, const hpgmg_options_t *o) {
                          "-h and -V are options of the program only; use hpgmg_version");
   s->messages.level = (mg_log_level_t)s->params.verbosity;
   return mg_comm_agree(compare(o, &s->params, &command));
+}
+
+void mg_api_note_method(hpgmg_solver_t *s, const mg_params_t *params) {
+  static const mg_option_id_t words[] = {MG_OPT_SMOOTHER, MG_OPT_SMOOTHS, MG_OPT_DEGREE,
+                                         MG_OPT_BOTTOM,   MG_OPT_CYCLE,   MG_OPT_KRYLOV};
+  char value[MG_PATH_MAX];
+  size_t n = 0;
+  for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+    const mg_option_t *option = &mg_options[words[w]];
+    if (!mg_option_applies(option, params) ||
+        !mg_option_format(option, params, value, (int)sizeof value))
+      continue;
+    n += (size_t)snprintf(s->method + n, sizeof s->method - n, "%s--%s=%.24s", n > 0 ? " " : "",
+                          option->name, value);
+  }
+  if (params->reason[0] != '\0')
+    (void)snprintf(s->method + n, sizeof s->method - n, "; %s", params->reason);
 }

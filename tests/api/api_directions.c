@@ -1,5 +1,5 @@
 /* api_directions: new betas through hpgmg.h replace the levels, if they differ between directions,
- * and the inverse of the coarsest level. */
+ * and the inverse of the coarsest level, and choose the method. */
 #include "tests/api/parts.h"
 
 static void set_constants(hpgmg_solver_t *s, double *beta) {
@@ -39,6 +39,33 @@ static void test_directions(const fixture_backend_t *b, const char *words) {
   free_part(&f), free_part(&u), free_part(&want);
 }
 
+/* Betas choose the method, unless the words have one. */
+static void test_method(const fixture_backend_t *b) {
+  hpgmg_options_t o =
+      options_of(textf("%s " SPACING " --method=auto --operator=7pt --rtol=1e-8", b->options));
+  double one[3] = {1.0, 1.0, 1.0};
+  hpgmg_solver_t *s;
+  double *x = field_random(mg_volume(grid), 5);
+  for (int64_t c = 0; c < mg_volume(grid); c++)
+    x[c] = x[c] > 0.0 ? 1e4 : 1.0;
+  part_t rough = part_of(x, -1);
+  API(hpgmg_create(&o, &s));
+  CHECK_CONTAINS(hpgmg_method(s), "--krylov=none; beta varies by a factor of 1, at most 10");
+  API(hpgmg_set_coefficients(s, &(hpgmg_coefficients_t){.cell_beta = rough.array}));
+  CHECK_CONTAINS(hpgmg_method(s), "--smoother=chebyshev4 --smooths=1 --degree=8 ");
+  CHECK_CONTAINS(hpgmg_method(s), " --krylov=kcycle; beta varies by a factor of ");
+  set_constants(s, one);
+  CHECK_CONTAINS(hpgmg_method(s), "--krylov=none; beta varies");
+  hpgmg_destroy(&s);
+  CHECK_STRING(hpgmg_method(s), "");
+  o.words = textf("%s " SPACING " --smoother=symgs", b->options);
+  API(hpgmg_create(&o, &s));
+  CHECK_CONTAINS(hpgmg_method(s), "--smoother=symgs ");
+  CHECK(!strchr(hpgmg_method(s), ';'));
+  hpgmg_destroy(&s);
+  free_part(&rough);
+}
+
 /* Other betas replace the inverse of the coarsest level too, which graphs refer to: twice the betas
  * give half of u, to the bit. */
 static void test_again(const fixture_backend_t *b) {
@@ -76,6 +103,7 @@ static void test_backend(const fixture_backend_t *b) {
 int main(int argc, char **argv) {
   parts_begin(&argc, &argv);
   parts_each(4, test_backend);
+  parts_each(4, test_method);
   parts_end();
   return FIXTURE_END();
 }

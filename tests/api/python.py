@@ -73,6 +73,7 @@ def check_ends():
         assert error.result.u.max() > 0.05
     with hpgmg.Solver((16, 16, 16), cycles=3) as solver:
         assert sum(solver.memory) > 5 * 16**3 * 8
+        assert "--krylov=none" in solver.method
         with hpgmg.Solver((16, 16, 16), "--dry-run", cycles=3) as planned:
             assert planned.memory == solver.memory
         assert solver.solve(1.0).reason == "cycles done" and solver.solve(1.0).cycles == 3
