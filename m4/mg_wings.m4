@@ -1,7 +1,7 @@
 # MG_WINGS: --disable-wings=LIST leaves parts out of the link (docs/architecture.md, "Wings"). Sets mg_wings and
 # mg_absent_wings to the wings of this build and to those left out; defines a conditional of Automake, WING_NAME, for
 # each, and substitutes the lines of wings.h.
-m4_define([mg_all_wings], [fused resident coarse mixed domains exchange choices solids preflight profile files health energy library laboratory])
+m4_define([mg_all_wings], [fused resident coarse krylov mixed domains exchange choices solids preflight profile files health energy library laboratory])
 
 # Autoconf accepts no value of --disable-FEATURE, so write it as one of --enable-FEATURE.
 m4_divert_text([DEFAULTS], [for mg_option
@@ -29,7 +29,9 @@ AS_CASE([" $mg_without "], [*" files "*|*" energy "*|*" preflight "*], [mg_witho
 AS_CASE([" $mg_without "], [*" domains "*], [mg_without="$mg_without solids library laboratory"])
 # These plan their memory.
 AS_CASE([" $mg_without "], [*" preflight "*], [mg_without="$mg_without library laboratory"])
-# The choices look for closed faces.
+# The choices choose Krylov methods.
+AS_CASE([" $mg_without "], [*" krylov "*], [mg_without="$mg_without choices"])
+# They look for closed faces.
 AS_CASE([" $mg_without "], [*" choices "*], [mg_without="$mg_without solids"])
 for mg_wing in $mg_without; do
   AS_CASE([" mg_all_wings "], [*" $mg_wing "*], [],

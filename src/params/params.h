@@ -203,11 +203,6 @@ static inline bool mg_params_has_fixing_side(const mg_params_t *params) {
   return fixed;
 }
 
-/** Is the method one for betas that jump? */
-static inline bool mg_params_is_for_jumps(const mg_params_t *params) {
-  return params->krylov == MG_KRYLOV_KCYCLE || params->krylov == MG_KRYLOV_BICGSTAB;
-}
-
 /** Does the problem determine u only up to a constant? */
 static inline bool mg_params_is_singular(const mg_params_t *params) {
   return params->equation == MG_EQUATION_POISSON && !params->alpha_varies &&

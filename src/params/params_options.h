@@ -122,7 +122,7 @@ OPTION(MAX_CYCLES,
   .note = "20", WITH_RTOL, .in_dump = true,
   .help = "Maximum number of cycles per solve, including the first.")
 OPTION(KRYLOV,
-  .name = "krylov", IN(SOLVER), ONE_OF(krylov, krylov_words), .value = "none", WITH_RTOL,
+  .name = "krylov", NEEDS(KRYLOV, NULL), IN(SOLVER), ONE_OF(krylov, krylov_words), .value = "none", WITH_RTOL,
   .in_later_dumps = true,
   .help = "Method after the first cycle. none: V-cycles; cg: flexible conjugate gradients "
           "preconditioned by a V-cycle, for coefficients with large jumps, best with "

@@ -18,11 +18,16 @@ mg_layout_t mg_cuboids_layout(const int32_t n[3], int64_t ranks, int64_t world_r
  *  @pre fine->single is set */
 mg_layout_t mg_cuboids_coarse(const mg_layout_t *fine, int64_t ranks);
 
+/** Is the method one for betas that jump? */
+static inline bool mg_plan_is_for_jumps(const mg_params_t *params) {
+  return params->krylov == MG_KRYLOV_KCYCLE || params->krylov == MG_KRYLOV_BICGSTAB;
+}
+
 /** A level of a grid of any size with more cells has a coarser one. Where betas vary much, levels
  *  of few cells have little in common with the finer ones. */
 static inline int64_t mg_plan_fewest_cells(const mg_params_t *params) {
   if (params->bottom == MG_BOTTOM_DIRECT) return MG_DIRECT_MAX_CELLS;
-  return mg_params_is_for_jumps(params) ? 64 : 8;
+  return mg_plan_is_for_jumps(params) ? 64 : 8;
 }
 
 /** Check --cells.

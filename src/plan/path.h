@@ -76,7 +76,7 @@ struct mg_level_plan {
   bool linear_walls; /**< wall formulas are linear (mg_plan_has_linear_walls) */
   int value_bytes;   /**< 8: double; 4: float */
   unsigned vectors;  /**< of each patch: bit 1 << mg_vector_t for each */
-  bool inner_cg;     /**< --krylov=kcycle takes CG steps here (solver/cycle.c) */
+  bool inner_cg;     /**< --krylov=kcycle takes CG steps here (solver/krylov.c) */
   unsigned u_holds;  /**< of double cells beside a float level: the float vectors, at most two, in
                         the memory of MG_U. Each is in use only while MG_U is not */
   bool nests_coarse; /**< patches of the next coarser level are the halves of these */

@@ -92,6 +92,10 @@ static inline mg_bottom_t mg_plan_bottom(const mg_params_t *params, const mg_lay
  *  and mg_plan_coarse_part (run/agglomeration.h) call it. */
 void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params);
 
+/** With --krylov=kcycle, choose the levels with CG steps, of n.
+ *  @return the first level after all of them */
+int mg_plan_inner_cg(mg_level_plan_t *level, int n, const mg_params_t *params);
+
 /** Number of ranks that hold no cell of any level. */
 static inline int64_t mg_plan_idle_ranks(const mg_plan_t *plan) {
   return plan->level[0].layout.world_ranks - plan->level[0].layout.n_ranks;

@@ -77,31 +77,13 @@ static void choose_path(mg_level_facts_t *facts, mg_level_plan_t *level) {
   if (level->path->needs) level->path->needs(facts, level);
 }
 
-/* The levels of --krylov=kcycle with CG steps. Each doubles the visits of the next levels. All
- * visits of a level together cost at most a visit to the finest one, and there are few. The rule is
- * part of the method, the same on any machine (docs/algorithm.md, "Conjugate gradients"). */
-static void choose_inner_cg(mg_level_plan_t *level, int n, const mg_params_t *params) {
-  enum { MOST_VISITS = 4, CELLS_OF_A_VISIT = 1 << 14 /* its latency, in cells */ };
-  const double finest = (double)mg_layout_n_cells(&level[0].layout);
-  int visits = 1;
-  for (int l = 0; l < n; l++) {
-    const double cells = CELLS_OF_A_VISIT + (double)mg_layout_n_cells(&level[l].layout);
-    level[l].inner_cg = params->krylov == MG_KRYLOV_KCYCLE && l > 0 && l + 1 < n &&
-                        2 * visits <= MOST_VISITS && 2 * visits * cells <= finest;
-    if (!level[l].inner_cg) continue;
-    visits *= 2;
-    level[l].vectors |= MG_VECTORS_OF_OUTER_KRYLOV;
-  }
-}
-
 /* One launch runs the levels from the finest one on that a row can, after those with CG steps. */
 static void choose_coarse_paths(mg_level_plan_t *level, int n, const mg_params_t *params) {
   const mg_path_t *cycle = NULL;
   mg_level_plan_t *end = &level[n - 1];
   int first = 0;
+  MG_IF_KRYLOV(first = mg_plan_inner_cg(level, n, params));
   end->bottom = first_path(places[end->place].bottom, &mg_path_bottom, facts_of(end, 1, params));
-  for (int l = 0; l < n; l++)
-    first = level[l].inner_cg ? l + 1 : first;
   for (int l = first; l < n; l++) {
     mg_level_facts_t facts = facts_of(&level[l], n - l, params);
     if (params->slow_degree > 0)
@@ -214,7 +196,6 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
                              ? plan->radius
                              : level->ghost_layers;
   }
-  choose_inner_cg(plan->level, plan->n_levels, params);
   choose_coarse_paths(plan->level, plan->n_levels, params);
   if (is_mixed) set_outer_levels(plan, params, last_start + 1);
 }

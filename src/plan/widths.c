@@ -175,7 +175,7 @@ static void coarsen_betas(const axis_t *a, const mg_singles_t *single) {
  * or less for the few planes of a stretched one. Very uneven grids would need too many levels. */
 static double most_across_axes(const mg_params_t *params, int l, int d) {
   const bool beside = params->face[(d + 1) % 3] || params->face[(d + 2) % 3];
-  if (params->face[d] && !mg_params_is_for_jumps(params))
+  if (params->face[d] && !mg_plan_is_for_jumps(params))
     return params->smoother != MG_SMOOTHER_CHEBYSHEV4 || beside ? 4.0 : 8.0;
   return l >= MG_MAX_LEVELS / 3 ? 2.0 : sqrt(2.0);
 }

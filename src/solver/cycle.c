@@ -5,7 +5,6 @@
 #include "level/transfer.h"
 #include "solver/bottom.h"
 #include "solver/cycle_wings.h"
-#include "solver/outer.h"
 #include "wings.h"
 #include <math.h>
 
@@ -59,25 +58,6 @@ static bool takes_inner_cg(const mg_hierarchy_t *h, int l) {
   return h->inner_cg && h->level[l].plan->inner_cg;
 }
 
-static mg_status_t v_cycle(mg_hierarchy_t *h, int top, const mg_leg_t *first, bool with_norm,
-                           int *diverged);
-
-/* Two CG steps on level l, each preconditioned with a cycle from this level on.
- * Notay, Vassilevski, Recursive Krylov-based multigrid cycles, Numer. Linear Algebra Appl. 15
- * (2008). */
-static mg_status_t k_cycle(mg_hierarchy_t *h, int l, int *diverged) {
-  mg_level_t *level = &h->level[l];
-  const mg_leg_t from_zero = {.start = MG_FROM_ZERO, .end = MG_TO_COARSE};
-  mg_outer_t cg;
-  MG_TRY(mg_outer_begin(level, MG_KRYLOV_CG, true, &cg));
-  for (int step = 0; step < 2; step++) {
-    MG_TRY(v_cycle(h, l, &from_zero, false, diverged));
-    MG_TRY(mg_set_mean(level, MG_U, 0.0));
-    MG_TRY(mg_outer_step(level, &cg, NULL));
-  }
-  return mg_outer_end(level);
-}
-
 /* `first` is the descent of the top level. with_norm: the last sweep also computes the norm. */
 static mg_status_t v_cycle(mg_hierarchy_t *h, int top, const mg_leg_t *first, bool with_norm,
                            int *diverged) {
@@ -89,8 +69,8 @@ static mg_status_t v_cycle(mg_hierarchy_t *h, int top, const mg_leg_t *first, bo
     MG_TRY(mg_divergence_check(h, lowest, h->level[lowest].descended, diverged));
   }
   const bool zero_guess = first->start == MG_FROM_ZERO || lowest > top;
-  MG_TRY(lowest < end ? k_cycle(h, lowest, diverged)
-                      : solve_lowest(h, lowest, MG_CYCLE_V, zero_guess, diverged));
+  if (lowest == end) MG_TRY(solve_lowest(h, lowest, MG_CYCLE_V, zero_guess, diverged));
+  MG_IF_KRYLOV(else MG_TRY(mg_krylov_k_cycle(h, lowest, diverged));)
   for (int l = lowest - 1; l >= top; l--) {
     const mg_leg_t ascent = interpolating_leg(h, l, lowest, MG_CYCLE_V, MG_FROM_CORRECTION,
                                               with_norm && l == top ? MG_TO_NORM : MG_TO_SOLUTION);

@@ -1,5 +1,6 @@
-/* What cycles call of the wings: coarse cycles (coarse_cycle.c), the inverse of the coarsest level
- * (direct.c), graphs (graph.c), and mixed precision (mixed.c). */
+/* What cycles and solves call of the wings: coarse cycles (coarse_cycle.c), the inverse of the
+ * coarsest level (direct.c), graphs (graph.c), Krylov methods (krylov.c), and mixed precision
+ * (mixed.c). */
 #ifndef MG_CYCLE_WINGS_H
 #define MG_CYCLE_WINGS_H
 
@@ -51,6 +52,24 @@ MG_MUST_CHECK mg_status_t mg_graph_launch(const mg_hierarchy_t *h, int top, mg_c
 /** Drop the captured graphs, because values baked into them (such as smoother weights) have
  *  changed. */
 void mg_graphs_free(mg_hierarchy_t *h);
+
+/* --krylov (krylov.c). */
+
+struct mg_solve; /* solve_parts.h */
+
+/** Before a solve: K-cycles if --krylov says so, and the degree of the smoothers (method.h).
+ *  @return as mg_method_adapt */
+MG_MUST_CHECK mg_status_t mg_krylov_begin(mg_hierarchy_t *h);
+
+/** The cycles of a solve after the plain ones: steps of CG or BiCGStab. */
+MG_MUST_CHECK mg_status_t mg_krylov_cycles(const struct mg_solve *s);
+
+/** Run cycles n to n_cycles - 1 of a solve again, until a level has diverged (mg_cycle_run). */
+MG_MUST_CHECK mg_status_t mg_krylov_repeat(mg_hierarchy_t *h, int top, int n, int n_cycles,
+                                           int *diverged);
+
+/** Two CG steps on level l, each preconditioned with a cycle from this level on. */
+MG_MUST_CHECK mg_status_t mg_krylov_k_cycle(mg_hierarchy_t *h, int l, int *diverged);
 
 /* Cycles in mixed precision. */
 

@@ -24,7 +24,7 @@ static inline double mg_relative_norm(const mg_hierarchy_t *h, int top, double n
 }
 
 /** Callbacks of a solve; a status other than MG_OK ends it. */
-typedef struct {
+typedef struct mg_watch {
   mg_status_t (*after_cycle)(void *data, const mg_history_t *history); /**< NULL: none */
   /** Called before each further cycle. Setting *stop, on all ranks or on none, ends the solve as if
    *  --max-cycles were reached. NULL: never stop. */

@@ -66,15 +66,12 @@ static double bytes_in_all(const mg_report_t *r) {
 }
 
 /* The first CG step from zero is the first cycle, unless that cycle is an F-cycle. */
-static const char *first_and_next_cycles(const mg_params_t *p) {
-  const bool f = p->cycle == MG_CYCLE_F;
-  if (p->rtol == 0.0) return f ? "F" : "V";
-  if (p->krylov == MG_KRYLOV_NONE) return f ? "F, then V" : "V, then V";
-  if (p->krylov == MG_KRYLOV_KCYCLE) return f ? "F, then K-cycles" : "K-cycles";
-  if (p->krylov == MG_KRYLOV_BICGSTAB)
-    return f ? "F, then BiCGStab with V-cycles as preconditioner"
-             : "BiCGStab with V-cycles as preconditioner";
-  return f ? "F, then CG with a V-cycle as preconditioner" : "CG with a V-cycle as preconditioner";
+static void print_cycles(FILE *out, const mg_params_t *p) {
+  static const char *const next[] = {"V", "CG with a V-cycle as preconditioner", "K-cycles",
+                                     "BiCGStab with V-cycles as preconditioner"};
+  const bool skips_first = p->cycle == MG_CYCLE_V && p->krylov != MG_KRYLOV_NONE;
+  fprintf(out, "  cycle     %s", skips_first ? "" : p->cycle == MG_CYCLE_F ? "F" : "V");
+  if (p->rtol > 0.0) fprintf(out, "%s%s", skips_first ? "" : ", then ", next[p->krylov]);
 }
 
 void mg_report_print_problem(FILE *out, const mg_params_t *params, const mg_input_t *input) {
@@ -105,7 +102,7 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
   else if (p->omega != 1.0)
     fprintf(out, "omega %.4g, ", p->omega);
   fprintf(out, "%d smooth%s before and after\n", p->smooths, p->smooths == 1 ? "" : "s");
-  fprintf(out, "  cycle     %s", first_and_next_cycles(p));
+  print_cycles(out, p);
   if (p->rtol > 0.0) {
     fprintf(out, " until max|f-Au| < %g %s", p->rtol, mg_reference_name(&r->reference));
     if (r->reference.norm > 0.0) fprintf(out, " with c = %.6g", r->reference.u);
