@@ -1,7 +1,7 @@
 /* Launches of the reductions of search_candidate.h. */
 #include "lab/search_cuda.h"
 extern "C" {
-#include "plan/plan.h"
+#include "plan/plan_stats.h"
 }
 #include <algorithm>
 #include <vector>

@@ -4,6 +4,7 @@
 #include "comm/comm.h"
 #include "formulas/walls.h"
 #include "level/ops.h"
+#include "params/params_wings.h"
 #include "solver/solids.h"
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #define MG_BACKEND_SWEEPS_H
 
 #include "backend/backend.h"
+#include "formulas/sweeps.h"
 
 /** Messages beside computation, for a backend with a queue. */
 typedef struct mg_backend_overlap {

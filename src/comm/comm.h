@@ -95,9 +95,6 @@ MG_MUST_CHECK mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n);
 MG_MUST_CHECK mg_status_t mg_comm_min(mg_comm_t *comm, double *values, int n);
 MG_MUST_CHECK mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n);
 
-/** Element-wise sum over the ranks that share this host's memory, in place. All ranks call it. */
-MG_MUST_CHECK mg_status_t mg_comm_sum_on_host(double *values, int n);
-
 /** This rank's index among the ranks that share its host's memory, the number of those ranks, and
  *  the lowest of them: a unique number of the host. NULL: not wanted. Collective over the world. */
 MG_MUST_CHECK mg_status_t mg_comm_rank_on_host(int *rank, int *size, int *lowest);
@@ -139,9 +136,6 @@ MG_MUST_CHECK static inline mg_status_t mg_comm_first_text(mg_comm_t *comm, bool
 }
 
 MG_MUST_CHECK mg_status_t mg_comm_barrier(mg_comm_t *comm);
-
-/** Does the MPI library accept CUDA device memory, as it reports at run time? */
-bool mg_comm_accepts_device_memory(void);
 
 /** Messages in flight. */
 typedef struct mg_requests mg_requests_t;

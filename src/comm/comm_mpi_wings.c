@@ -7,6 +7,9 @@
 #include "comm/comm_mpi.h"
 #include "comm/comm_wings.h"
 #include <errno.h>
+#ifdef HAVE_MPI_EXT_H
+#include <mpi-ext.h>
+#endif
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,4 +160,28 @@ mg_status_t mg_requests_wait_at_most(mg_requests_t *requests, double seconds, bo
     else
       nanosleep(&nap, NULL);
   }
+}
+
+mg_status_t mg_comm_sum_on_host(double *values, int n) {
+  MPI_Comm host;
+  if (mg_comm_current->size == 1) return MG_OK;
+  TRY_COLLECTIVE(mg_comm_current, MPI_Comm_split_type(mg_comm_current->mpi, MPI_COMM_TYPE_SHARED, 0,
+                                                      MPI_INFO_NULL, &host));
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, host));
+  TRY_MPI(MPI_Comm_free(&host));
+  return MG_OK;
+}
+
+bool mg_comm_accepts_device_memory(void) {
+  if (mg_comm_current->mpi == MPI_COMM_NULL) return false;
+#if defined(MPIX_GPU_SUPPORT_CUDA)
+  /* MPICH 4.0 and later, and its derivatives */
+  int takes = 0;
+  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &takes) == MPI_SUCCESS && takes != 0;
+#elif defined(HAVE_MPI_EXT_H) && defined(MPIX_CUDA_AWARE_SUPPORT)
+  /* Open MPI */
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return false;
+#endif
 }

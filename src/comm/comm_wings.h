@@ -48,4 +48,10 @@ MG_MUST_CHECK mg_status_t mg_comm_barrier_with_timeout(mg_comm_t *comm, const ch
 MG_MUST_CHECK mg_status_t mg_requests_wait_at_most(mg_requests_t *requests, double seconds,
                                                    bool *arrived);
 
+/** Element-wise sum over the ranks that share this host's memory, in place. All ranks call it. */
+MG_MUST_CHECK mg_status_t mg_comm_sum_on_host(double *values, int n);
+
+/** Does the MPI library accept CUDA device memory, as it reports at run time? */
+bool mg_comm_accepts_device_memory(void);
+
 #endif

@@ -1,5 +1,5 @@
 /* Transfers between levels of any sizes (formulas/transfer.h). Patches correspond one to one. */
-#include "cpu/cpu.h"
+#include "cpu/children.h"
 #include "formulas/transfer.h"
 
 typedef struct {

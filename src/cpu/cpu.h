@@ -14,11 +14,6 @@ enum { MG_CPU_BLOCK = 64 / sizeof(mg_real_t) };
 enum { MG_CPU_BLOCK = 32 / sizeof(mg_real_t) };
 #endif
 
-/** The other one of MG_U and MG_TMP. */
-MG_INLINE mg_vector_t mg_cpu_other_vector(mg_vector_t vec) {
-  return vec == MG_U ? MG_TMP : MG_U;
-}
-
 /** Process rows j0 <= j < j1 of plane k of one patch. */
 typedef void (*mg_strip_fn)(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg);
 
@@ -111,7 +106,6 @@ typedef struct {
   /** Expand a combined row along i into n pairs of children. */
   void (*expand)(const mg_real_t *t, int n, mg_real_t *restrict out, bool add);
 } mg_cpu_interpolation_rows_t;
-mg_cpu_interpolation_rows_t mg_cpu_interpolation_rows(mg_interpolation_t kind);
 
 /** A scratch row of the calling thread, 0 to 5. */
 mg_real_t *mg_cpu_interpolation_scratch(const mg_cpu_interpolation_job_t *job, int line);
@@ -123,13 +117,6 @@ mg_status_t mg_cpu_interpolation_job(const mg_view_t *coarse, mg_vector_t src,
                                      mg_cpu_interpolation_job_t *job);
 void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1,
                                 void *job);
-
-/* Transfers between levels of any sizes (children.c), for the entries below. */
-void mg_cpu_restrict_children(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
-                              mg_vector_t dst);
-void mg_cpu_restrict_any_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
-                               mg_vector_t dst, const mg_face_factor_t *factor);
-void mg_cpu_interpolate_children(const mg_view_t *fine, mg_cpu_interpolation_job_t *job);
 
 /* The entries of the backend table, one file each. */
 mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables);

@@ -2,7 +2,7 @@
  *
  * Bytes per fine cell: 17 with correction (u read and written, 1/8 of a coarse cell), 9 without. */
 #include "base/alloc.h"
-#include "cpu/cpu.h"
+#include "cpu/children.h"
 #include "wings.h"
 #include <stdlib.h>
 

@@ -5,6 +5,11 @@
 #include "backend/sweeps.h"
 #include "cpu/cpu.h"
 
+/** The other one of MG_U and MG_TMP. */
+MG_INLINE mg_vector_t mg_cpu_other_vector(mg_vector_t vec) {
+  return vec == MG_U ? MG_TMP : MG_U;
+}
+
 /** An operation on the strips of a level's only patch. */
 typedef struct {
   mg_strip_fn fn;

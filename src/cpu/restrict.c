@@ -1,5 +1,5 @@
 /* Mean of 8 cells, and of 4 faces. Fine and coarse patches correspond one to one. */
-#include "cpu/cpu.h"
+#include "cpu/children.h"
 #include "wings.h"
 
 typedef struct {

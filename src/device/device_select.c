@@ -14,8 +14,7 @@
 
 enum { WHY = 256 };
 
-/* NULL in a build without CUDA, where only functions that test it run: CPUs are no devices. */
-static const mg_backend_device_t *gpus(void) {
+const mg_backend_device_t *mg_device_gpus(void) {
 #ifdef HAVE_CUDA
   return mg_backend_cuda.device;
 #else
@@ -25,7 +24,7 @@ static const mg_backend_device_t *gpus(void) {
 
 /* Number of devices visible to this process; if zero, `why` receives the reason. */
 static int count_devices(char why[WHY]) {
-  if (gpus()) return gpus()->count(why, WHY);
+  if (mg_device_gpus()) return mg_device_gpus()->count(why, WHY);
   snprintf(why, WHY, "built without CUDA");
   return 0;
 }
@@ -70,14 +69,14 @@ static mg_status_t find_unusable(const mg_params_t *params, int n, char why[WHY]
   int number = 0;
   memset(why, 0, WHY);
   MG_TRY(mg_comm_agree(device_number(params, n, &number)));
-  const bool usable = gpus()->usable(number, why, WHY);
+  const bool usable = mg_device_gpus()->usable(number, why, WHY);
   return mg_comm_first_text(mg_comm_world(), !usable, why, WHY, first);
 }
 
 static mg_status_t open_device(const mg_params_t *params, int n) {
   int number;
   MG_TRY(device_number(params, n, &number));
-  return gpus()->open(number, &facts);
+  return mg_device_gpus()->open(number, &facts);
 }
 
 mg_status_t mg_device_locations(mg_device_location_t **locations) {
@@ -112,7 +111,7 @@ static mg_status_t note_sharers(void) {
   MG_TRY(mg_device_locations(&locations));
   for (int r = 0; r < mg_comm_size(mg_comm_world()); r++)
     if (locations[r].sharers > max_sharers) max_sharers = locations[r].sharers;
-  gpus()->set_shared(locations[mg_comm_rank(mg_comm_world())].sharers > 1);
+  mg_device_gpus()->set_shared(locations[mg_comm_rank(mg_comm_world())].sharers > 1);
   free(locations);
   if (max_sharers > 1)
     mg_warning("%d ranks share a CUDA device; one rank per device is faster", max_sharers);
@@ -124,7 +123,7 @@ static mg_status_t find_limits(mg_params_t *params, int n, bool opened) {
   double least[3] = {0.0};
   int number = 0;
   MG_TRY(mg_comm_agree(device_number(params, n, &number)));
-  gpus()->limits(number, least);
+  mg_device_gpus()->limits(number, least);
   MG_TRY(mg_comm_min(mg_comm_world(), least, 3));
   if (opened || least[0] > 0.0)
     params->gpu = (mg_gpu_t){(int)least[0], (int)least[1], (int)least[2]};
@@ -172,7 +171,7 @@ static mg_status_t continue_without_device(mg_params_t *params, bool named, int 
   }
   params->device = MG_DEVICE_CPU;
   snprintf(facts.text, sizeof facts.text, "none: %.*s", WHY - 32, why);
-  if (gpus() && mg_comm_size(mg_comm_world()) > 1)
+  if (mg_device_gpus() && mg_comm_size(mg_comm_world()) > 1)
     mg_append(facts.text, sizeof facts.text, " (rank %d)", first);
   return MG_OK;
 }
@@ -194,7 +193,7 @@ static mg_status_t choose(mg_params_t *params) {
   const bool named = mg_params_uses_gpu(params);
   snprintf(facts.text, sizeof facts.text, "none: --device=%s", mg_device_name(params->device));
   if (params->device != MG_DEVICE_AUTO && !named) return MG_OK;
-  if (!gpus() && named)
+  if (!mg_device_gpus() && named)
     return mg_root_error(
         MG_ERR_UNAVAILABLE,
         "--device=%s: built without CUDA; configure --with-cuda, or use --device=cpu",
@@ -219,16 +218,6 @@ mg_status_t mg_device_choose(mg_params_t *params) {
   return MG_OK;
 }
 
-mg_status_t mg_device_room(int64_t *bytes) {
-  mg_device_location_t *locations;
-  MG_TRY(mg_device_locations(&locations));
-  const int sharers = locations[mg_comm_rank(mg_comm_world())].sharers;
-  free(locations);
-  MG_TRY(mg_comm_agree(gpus()->available(sharers, bytes)));
-  /* No rank may allocate before all ranks have read the free memory. */
-  return mg_comm_barrier(mg_comm_world());
-}
-
 void mg_device_close(void) {
-  if (gpus()) gpus()->close();
+  if (mg_device_gpus()) mg_device_gpus()->close();
 }

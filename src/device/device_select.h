@@ -2,7 +2,11 @@
 #ifndef MG_DEVICE_SELECT_H
 #define MG_DEVICE_SELECT_H
 
+#include "backend/device.h"
 #include "params/params.h"
+
+/** The devices; NULL in a build without CUDA: CPUs are no devices. */
+const mg_backend_device_t *mg_device_gpus(void);
 
 /** Number of CUDA devices visible to this rank; 0 in a build without CUDA or without a driver. */
 int mg_device_count(void);
@@ -43,12 +47,6 @@ MG_MUST_CHECK mg_status_t mg_device_choose(mg_params_t *params);
 /** Description of this rank's device for reports, once it is chosen: "NVIDIA H200, sm_90, 132 SMs",
  *  or "none" and the reason. Static storage. */
 const char *mg_device_text(void);
-
-/** Bytes that this rank may allocate on its device: the free memory, divided evenly among the
- *  ranks that share it. Collective over the world; call before any allocation.
- *  @pre    a device is open
- *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_device_room(int64_t *bytes);
 
 /** Close the device; no effect without one. */
 void mg_device_close(void);

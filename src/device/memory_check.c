@@ -2,11 +2,13 @@
 #include "base/log.h"
 #include "base/machine_checks.h"
 #include "comm/comm.h"
+#include "comm/comm_wings.h"
 #include "device/device_select.h"
 #include "params/params_table.h"
 #include "plan/plan_stats.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The memories that can run out. */
@@ -25,6 +27,18 @@ mg_status_t mg_memory_planned(const mg_plan_t *plan, int64_t rank, int64_t *host
     if (on_device && plan->level[l].layout.world_ranks > 1) *device += 4 * bytes.buffers;
   }
   return MG_OK;
+}
+
+/* Bytes that this rank may allocate on its device: the free memory, divided evenly among the
+ * ranks that share it. Collective over the world; call before any allocation. */
+static mg_status_t device_room(int64_t *bytes) {
+  mg_device_location_t *locations;
+  MG_TRY(mg_device_locations(&locations));
+  const int sharers = locations[mg_comm_rank(mg_comm_world())].sharers;
+  free(locations);
+  MG_TRY(mg_comm_agree(mg_device_gpus()->available(sharers, bytes)));
+  /* No rank may allocate before all ranks have read the free memory. */
+  return mg_comm_barrier(mg_comm_world());
 }
 
 /* Need and room of the tightest memory of all ranks: that with the highest need / room. */
@@ -148,7 +162,7 @@ void mg_memory_check_describe(const mg_memory_check_t *c, char *text, int text_s
 mg_status_t mg_memory_room(const mg_params_t *params, mg_room_t *room) {
   *room = (mg_room_t){mg_host_memory_available(), mg_host_memory_process_limit(), INT64_MAX};
   if (!mg_params_uses_gpu(params)) return MG_OK;
-  return mg_comm_agree(mg_device_room(&room->device_bytes));
+  return mg_comm_agree(device_room(&room->device_bytes));
 }
 
 mg_status_t mg_memory_need_now(const mg_params_t *params, mg_memory_check_t *capacity) {

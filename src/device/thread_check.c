@@ -3,6 +3,7 @@
 #include "base/machine.h"
 #include "base/machine_checks.h"
 #include "comm/comm.h"
+#include "comm/comm_wings.h"
 
 mg_status_t mg_thread_check(void) {
   int first;

@@ -23,20 +23,6 @@ MG_INLINE int32_t mg_singles_below(const mg_singles_t *s, int32_t cell) {
   return below;
 }
 
-/** Without branches, at which ptxas of CUDA 13.0 fails in large kernels. */
-MG_INLINE bool mg_is_single(const mg_singles_t *s, int32_t cell) {
-  bool single = false;
-  for (int r = 0; r < 2; r++)
-    single |= (uint32_t)(cell - s->begin[r]) < (uint32_t)(s->end[r] - s->begin[r]);
-  return single;
-}
-
-/** Coarse cell of a cell. */
-MG_INLINE int32_t mg_parent(const mg_singles_t *s, int32_t cell) {
-  const int32_t below = mg_singles_below(s, cell);
-  return below + (cell - below) / 2;
-}
-
 /** Coarse cells that the first n cells become. n separates no pair. */
 MG_INLINE int32_t mg_coarse_cells(const mg_singles_t *s, int32_t n) {
   const int32_t below = mg_singles_below(s, n);
@@ -51,11 +37,6 @@ MG_INLINE int32_t mg_first_child(const mg_singles_t *s, int32_t coarse) {
     if (coarse > begin) singles += coarse - begin < n ? coarse - begin : n;
   }
   return 2 * coarse - singles;
-}
-
-/** Whether a direction of n cells has fewer on the coarse level. */
-MG_INLINE bool mg_has_pairs(const mg_singles_t *s, int32_t n) {
-  return mg_coarse_cells(s, n) < n;
 }
 
 #endif

@@ -35,36 +35,6 @@ typedef struct {
   mg_vector_t previous_out; /**< output of fused steps: the iterate before the last; < 0: none */
 } mg_sweep_t;
 
-/** Ghost layers that n fused steps read; `radius` is that of the operator. Each further step adds
- *  one layer. That holds for fv4 because its fused steps are colored: of the cells that the
- * previous step has changed, which have the other color, fv4 reads only the face neighbors. */
-MG_INLINE int mg_layers_of_steps(int radius, int n) {
-  return radius + n - 1;
-}
-
-/** Ghost layers that n steps in a pass of a CPU read if they leave `radius` valid ones: for what
- *  reads the result. */
-MG_INLINE int mg_layers_of_pass(int radius, int n) {
-  return radius * (n + 1);
-}
-
-/** The same for a 7-point operator, if the pass also interpolates its input to ghosts, in pairs. */
-MG_INLINE int mg_layers_of_interpolating_pass(int n) {
-  return (mg_layers_of_pass(1, n) + 1) / 2 * 2;
-}
-
-/** Coarse ghost layers that the input of n fused steps of a 7-point operator reads, if it is
- *  interpolated from the next coarser level: to n <= 3 ghost layers, by a formula of radius 1, or
- *  from cells that are the fine ones. */
-MG_INLINE int mg_coarse_layers_of_steps(int n) {
-  return (mg_layers_of_steps(1, n) + 1) / 2 + 1;
-}
-
-/** The same for a pass with ghosts. */
-MG_INLINE int mg_coarse_layers_of_pass(int n) {
-  return mg_layers_of_interpolating_pass(n) / 2 + 1;
-}
-
 /** Value of a cell after a step on all cells. */
 MG_INLINE mg_real_t mg_update(mg_real_t x, mg_real_t x_previous, mg_real_t ax, mg_real_t f,
                               mg_real_t dinv, mg_real_t c1, mg_real_t c2) {

@@ -9,6 +9,25 @@
 #include "formulas/index.h"
 #include "formulas/stencil.h"
 
+/** Without branches, at which ptxas of CUDA 13.0 fails in large kernels. */
+MG_INLINE bool mg_is_single(const mg_singles_t *s, int32_t cell) {
+  bool single = false;
+  for (int r = 0; r < 2; r++)
+    single |= (uint32_t)(cell - s->begin[r]) < (uint32_t)(s->end[r] - s->begin[r]);
+  return single;
+}
+
+/** Coarse cell of a cell. */
+MG_INLINE int32_t mg_parent(const mg_singles_t *s, int32_t cell) {
+  const int32_t below = mg_singles_below(s, cell);
+  return below + (cell - below) / 2;
+}
+
+/** Whether a direction of n cells has fewer on the coarse level. */
+MG_INLINE bool mg_has_pairs(const mg_singles_t *s, int32_t n) {
+  return mg_coarse_cells(s, n) < n;
+}
+
 /** Children of a coarse cell in one direction: the first one, and their number. */
 typedef struct {
   int first, n;

@@ -47,31 +47,6 @@ typedef struct {
   double b_h2;            /**< b / h[0]^2; the face betas hold the other widths (coefficients.h) */
 } mg_view_t;
 
-/** Ghost layers along rows that become cells if a patch grows by `layers`: rows begin at multiples
- *  of 16 bytes then, as TMA requires. */
-MG_INLINE int mg_row_layers_of_growth(int layers, int value_bytes) {
-  const int line = 16 / value_bytes;
-  return (layers + line - 1) / line * line;
-}
-
-/** The patch with layers[d] ghost layers turned into cells on each side of direction d that is not
- *  a wall.
- *  @param[in] value_bytes  of a cell, which may differ from sizeof(mg_real_t) */
-MG_INLINE mg_patch_t mg_patch_grown(const mg_patch_t *patch, const int layers[3], int value_bytes) {
-  mg_patch_t p = *patch;
-  const int64_t stride[3] = {1, p.jstride, p.kstride};
-  int64_t shift = 0;
-  for (int d = 0; d < 3; d++) {
-    const int low = p.wall[d][0] ? 0 : layers[d], high = p.wall[d][1] ? 0 : layers[d];
-    p.lo[d] -= low;
-    p.n[d] += low + high;
-    shift += low * stride[d];
-  }
-  for (int vec = 0; vec < MG_N_VECTORS; vec++)
-    if (p.vec[vec]) p.vec[vec] = (mg_real_t *)(void *)((char *)p.vec[vec] - shift * value_bytes);
-  return p;
-}
-
 /** A cuboid of cells to copy between patches, or between a patch and a message buffer. */
 typedef struct {
   int32_t src_patch, dst_patch; /**< index into the view; -1 for the buffer */

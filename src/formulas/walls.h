@@ -131,15 +131,6 @@ MG_INLINE bool mg_is_periodic(const mg_view_t *v, int d) {
   return v->side[d][0] == MG_WALL_NONE;
 }
 
-/** Whether every patch has walls on all sides: then it is the whole level, and has no halo. */
-MG_INLINE bool mg_walls_enclose(const mg_view_t *v) {
-  bool enclosed = true;
-  for (int q = 0; q < v->n_patches; q++)
-    for (int d = 0; d < 3; d++)
-      enclosed = enclosed && v->patch[q].wall[d][0] && v->patch[q].wall[d][1];
-  return enclosed;
-}
-
 /** Whether A is singular: A x = 0 for constant x. A solution then exists only if the right-hand
  *  side has mean zero, and is unique up to a constant. */
 MG_INLINE bool mg_is_singular(const mg_view_t *v) {

@@ -21,6 +21,13 @@ typedef struct {
   mg_status_t status;
 } writer_t;
 
+/* Name of the attribute that stores an option. */
+static void name_attribute(const mg_option_t *option, char *text, int text_size) {
+  snprintf(text, (size_t)text_size, "%s", option->attribute ? option->attribute : option->name);
+  for (char *c = text; *c; c++)
+    if (*c == '-') *c = '_';
+}
+
 static void group(writer_t *w, const char *path) {
   if (w->status == MG_OK) w->status = mg_h5_group(w->file, path);
 }
@@ -92,7 +99,7 @@ static void put_cells(writer_t *w, const char *where, const int32_t n[3]) {
 
 /* An option in a dump, and its name there. */
 static mg_h5_type_t type_of(const mg_option_t *option, char name[64]) {
-  mg_option_attribute(option, name, 64);
+  name_attribute(option, name, 64);
   return option->kind == MG_KIND_DOUBLE ? MG_H5_DOUBLE
          : option->kind == MG_KIND_INT  ? MG_H5_INT64
                                         : MG_H5_TEXT;

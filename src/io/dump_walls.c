@@ -7,6 +7,7 @@
 #include "level/metric.h"
 #include "level/ops.h"
 #include "level/wall_faces.h"
+#include "params/params_wings.h"
 #include "plan/domain_plan.h"
 #include "solver/conditions.h"
 #include "solver/solids.h"

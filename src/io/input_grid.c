@@ -5,6 +5,7 @@
 #include "formulas/index.h"
 #include "io/dump_parts.h"
 #include "io/input_parts.h"
+#include "params/params_wings.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "io/field_io.h"
 #include "io/input_parts.h"
 #include "level/ops.h"
+#include "params/params_wings.h"
 #include "solver/solids.h"
 #include <float.h>
 #include <math.h>

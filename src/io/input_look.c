@@ -4,6 +4,7 @@
 #include "base/real_path.h"
 #include "io/boundary_faces_io.h"
 #include "io/input_parts.h"
+#include "params/params_wings.h"
 #include "solver/solids.h"
 #include <stdio.h>
 #include <string.h>

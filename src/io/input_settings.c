@@ -3,6 +3,7 @@
 #include "io/input_parts.h"
 #include "params/params_files.h"
 #include "params/params_value.h"
+#include "params/params_wings.h"
 #include "plan/coarsen.h"
 #include "wings.h"
 #include <math.h>

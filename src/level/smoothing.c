@@ -2,6 +2,7 @@
 #include "backend/sweeps.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
+#include "plan/path_facts.h"
 
 static const char *way_of(bool with_smooth, bool in_one_pass) {
   return with_smooth ? "smooth" : in_one_pass ? "one pass" : "two passes";

@@ -165,34 +165,9 @@ static inline bool mg_params_has_cells(const mg_params_t *params) {
   return params->cells[0] > 0;
 }
 
-/** Does --stretch set the widths of cells along an axis? */
-static inline bool mg_params_has_stretch(const mg_params_t *params) {
-  return params->stretch[0] > 0.0 || params->stretch[1] > 0.0 || params->stretch[2] > 0.0;
-}
-
 /** Does the run use a GPU? --device is resolved, or names it. */
 static inline bool mg_params_uses_gpu(const mg_params_t *params) {
   return params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE;
-}
-
-/** Is the condition on a side Robin's? */
-static inline bool mg_is_robin(const mg_side_t *side) {
-  return side->u > 0.0 && side->flux > 0.0;
-}
-
-/** Is the flux through a side given, so that nothing reads its betas? */
-static inline bool mg_gives_flux(const mg_side_t *side) {
-  return side->u == 0.0 && side->flux > 0.0;
-}
-
-/** Is a side's condition not u = 0, no flux or periodic? */
-static inline bool mg_params_has_wall_values(const mg_params_t *params) {
-  bool any = false;
-  for (int s = 0; s < 6; s++) {
-    const mg_side_t *side = &params->side[s / 2][s % 2];
-    any = any || mg_is_robin(side) || side->varies || side->value != 0.0;
-  }
-  return any;
 }
 
 /** Does a side, by Dirichlet's or Robin's condition, determine u without alpha? */

@@ -108,12 +108,6 @@ const mg_option_t *mg_option_find_letter(char letter) {
   return NULL;
 }
 
-void mg_option_attribute(const mg_option_t *option, char *text, int text_size) {
-  snprintf(text, (size_t)text_size, "%s", option->attribute ? option->attribute : option->name);
-  for (char *c = text; *c; c++)
-    if (*c == '-') *c = '_';
-}
-
 bool mg_option_applies(const mg_option_t *option, const mg_params_t *params) {
   return !option->applies || option->applies(params);
 }

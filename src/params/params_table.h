@@ -84,9 +84,6 @@ const mg_option_t *mg_option_find(const char *name);
  *  @return NULL if there is none */
 const mg_option_t *mg_option_find_letter(char letter);
 
-/** Name of the attribute that stores the option in a dump. */
-void mg_option_attribute(const mg_option_t *option, char *text, int text_size);
-
 /** Does the option have an effect, given the other values in `params`? */
 bool mg_option_applies(const mg_option_t *option, const mg_params_t *params);
 

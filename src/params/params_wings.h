@@ -27,6 +27,31 @@ MG_MUST_CHECK mg_status_t mg_domain_check_walls(struct mg_parser *parser);
  *  varies. */
 void mg_domain_set_defaults(mg_params_t *params, bool has_lengths);
 
+/** Does --stretch set the widths of cells along an axis? */
+static inline bool mg_params_has_stretch(const mg_params_t *params) {
+  return params->stretch[0] > 0.0 || params->stretch[1] > 0.0 || params->stretch[2] > 0.0;
+}
+
+/** Is the condition on a side Robin's? */
+static inline bool mg_is_robin(const mg_side_t *side) {
+  return side->u > 0.0 && side->flux > 0.0;
+}
+
+/** Is the flux through a side given, so that nothing reads its betas? */
+static inline bool mg_gives_flux(const mg_side_t *side) {
+  return side->u == 0.0 && side->flux > 0.0;
+}
+
+/** Is a side's condition not u = 0, no flux or periodic? */
+static inline bool mg_params_has_wall_values(const mg_params_t *params) {
+  bool any = false;
+  for (int s = 0; s < 6; s++) {
+    const mg_side_t *side = &params->side[s / 2][s % 2];
+    any = any || mg_is_robin(side) || side->varies || side->value != 0.0;
+  }
+  return any;
+}
+
 /* Options of files (params_lists.c): */
 
 /** The parts of mg_option_set, mg_option_format and mg_option_describe_limits for sets of words. */

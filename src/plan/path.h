@@ -113,11 +113,6 @@ extern const mg_path_t mg_path_steps, mg_path_bottom, mg_path_cpu_pass, mg_path_
     mg_path_cuda_fused, mg_path_cuda_bottom, mg_path_cuda_direct, mg_path_cuda_cubes,
     mg_path_cuda_fv4, mg_path_cuda_guess;
 
-/** How a level is smoothed, or solved, or run with all coarser ones. */
-static inline const mg_path_t *mg_level_path(const mg_level_plan_t *plan) {
-  return plan->cycle ? plan->cycle : plan->bottom ? plan->bottom : plan->path;
-}
-
 /** Cells per rank, on average. */
 static inline int64_t mg_cells_per_rank(const mg_level_facts_t *level) {
   return mg_layout_n_cells(level->layout) / level->layout->n_ranks;

@@ -2,7 +2,13 @@
 #ifndef MG_PATH_FACTS_H
 #define MG_PATH_FACTS_H
 
+#include "formulas/sweeps.h"
 #include "plan/path.h"
+
+/** How a level is smoothed, or solved, or run with all coarser ones. */
+static inline const mg_path_t *mg_level_path(const mg_level_plan_t *plan) {
+  return plan->cycle ? plan->cycle : plan->bottom ? plan->bottom : plan->path;
+}
 
 /** Give a level at least `layers` ghost layers. */
 static inline void mg_deepen(mg_level_plan_t *plan, int layers) {

@@ -150,10 +150,6 @@ mg_patch_strides_t mg_patch_strides_of(const int32_t n[3], const int32_t lo[3],
   return s;
 }
 
-mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers) {
-  return mg_patch_strides_of(n, (const int32_t[3]){0}, n, layers, layers);
-}
-
 static mg_status_t check_boxes(const mg_params_t *params, const int32_t boxes[3], int64_t ranks,
                                char *message, int message_size) {
   if (fits(params->log2_box_dim, boxes, ranks)) return MG_OK;

@@ -96,15 +96,8 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params);
  *  @return the first level after all of them */
 int mg_plan_inner_cg(mg_level_plan_t *level, int n, const mg_params_t *params);
 
-/** Number of ranks that hold no cell of any level. */
-static inline int64_t mg_plan_idle_ranks(const mg_plan_t *plan) {
-  return plan->level[0].layout.world_ranks - plan->level[0].layout.n_ranks;
-}
-
-/** Memory layout of a patch of n[0] x n[1] x n[2] cells with `layers` ghost layers. */
-mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers);
-/** The same for a patch whose first cell is `lo`, of a level of level_n cells, with `wall_layers`
- *  ghost layers outside the domain. */
+/** Memory layout of a patch of n[0] x n[1] x n[2] cells with `layers` ghost layers, whose first
+ * cell is `lo`, of a level of level_n cells, with `wall_layers` ghost layers outside the domain. */
 mg_patch_strides_t mg_patch_strides_of(const int32_t n[3], const int32_t lo[3],
                                        const int32_t level_n[3], int layers, int wall_layers);
 

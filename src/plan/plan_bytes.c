@@ -1,4 +1,5 @@
 /* Memory of a plan: patches, images and message buffers. */
+#include "formulas/transfer.h"
 #include "formulas/vectors.h"
 #include "plan/plan_stats.h"
 #include <stdlib.h>

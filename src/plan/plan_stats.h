@@ -5,6 +5,17 @@
 
 #include "plan/plan.h"
 
+/** Number of ranks that hold no cell of any level. */
+static inline int64_t mg_plan_idle_ranks(const mg_plan_t *plan) {
+  return plan->level[0].layout.world_ranks - plan->level[0].layout.n_ranks;
+}
+
+/** Memory layout of a patch of its own, with `layers` ghost layers on all sides. */
+static inline mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers) {
+  const int32_t first[3] = {0, 0, 0};
+  return mg_patch_strides_of(n, first, n, layers, layers);
+}
+
 /** Bytes that a rank needs for one level. */
 typedef struct {
   int64_t boxes;

@@ -5,6 +5,7 @@
 #include "level/metric.h"
 #include "level/ops.h"
 #include "level/wall_faces.h"
+#include "params/params_wings.h"
 #include "solver/conditions.h"
 #include "solver/domain.h"
 #include "solver/method.h"

@@ -2,6 +2,7 @@
 #include "comm/comm.h"
 #include "level/ops.h"
 #include "level/wall_faces.h"
+#include "params/params_wings.h"
 #include <float.h>
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* What the channels of all transports share. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
+#include "transport/transport_wings.h"
 #endif
 #include "transport/transport_impl.h"
 #include "wings.h"

@@ -3,6 +3,7 @@
 #include "backend/peer.h"
 #include "comm/comm_wings.h"
 #include "config.h"
+#include "transport/transport_wings.h"
 #endif
 #include "base/alloc.h"
 #include "base/log.h"

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/timers.h"
 #include "transport/transport_impl.h"
+#include "transport/transport_wings.h"
 
 /* A patch of one vector without ghosts, sent whole as one message. */
 typedef struct {

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "transport/transport_impl.h"
+#include "transport/transport_wings.h"
 #include "transport/windows.h"
 #include <stdlib.h>
 

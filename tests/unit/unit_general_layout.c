@@ -1,6 +1,7 @@
 /* Layouts of grids of any size: parts of ranks cover the grid once, begin at even cells and are
  * balanced; coarser levels have the parts of the finer ones where they can. Directions are
  * coarsened until the cells have similar widths. */
+#include "formulas/transfer.h"
 #include "plan/domain_plan.h"
 #include "plan/plan.h"
 #include "tests/lib/random.h"

@@ -1,4 +1,5 @@
 /* --boundary: a word for each side, with the numbers of its condition. */
+#include "params/params_wings.h"
 #include "tests/lib/params_line.h"
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* Agglomeration: a coarse level uses at most as many ranks as can have --agglomerate-below cells
  * each. With 0, only its number of boxes and the level rule limit the ranks. finest_ranks limits
  * the finest level, and with it all others. */
+#include "plan/plan_stats.h"
 #include "tests/lib/plan_case.h"
 
 typedef struct {

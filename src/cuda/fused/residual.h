@@ -4,6 +4,7 @@
 
 #include "cuda/fused/cells.h"
 #include "cuda/reduction.h"
+#include "formulas/transfer.h"
 
 namespace mg_fused {
 /* Reduction of a thread's residuals: means over coarse cells, or the maximum. */

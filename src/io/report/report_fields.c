@@ -1,6 +1,7 @@
 /* The fields of the reports of runs and plans, in the order of the JSON file. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
+#include "plan/path_facts.h"
 #endif
 #include "io/report/fields.h"
 #include "io/report/report_wings.h"

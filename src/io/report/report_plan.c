@@ -1,5 +1,6 @@
 #include "base/log.h"
 #include "io/report/report_wings.h"
+#include "plan/path_facts.h"
 #include "plan/plan_stats.h"
 #include "wings.h"
 #include <inttypes.h>
