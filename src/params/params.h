@@ -205,9 +205,6 @@ bool mg_params_has_default_smooths(const mg_params_t *params);
 /** Fill params with the defaults. */
 void mg_params_defaults(mg_params_t *params);
 
-/** Write a commented deck that reproduces this run. Parsing it gives the same params. */
-void mg_params_print(FILE *out, const mg_params_t *params);
-
 /** Write --help: usage, every option with its default, exit codes, examples. */
 void mg_params_help(FILE *out);
 

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const mg_deck_sections[MG_GROUP_HELP + 1] = {"problem", "solver", "run", "output",
+                                                         NULL};
+
 #define BLANKS "\t "
 
 /** The current line. */

@@ -4,7 +4,10 @@
 
 #include "params/params_parser.h"
 
-enum { MG_DECK_SIZE_MAX = 1 << 20 };
+enum {
+  MG_DECK_SIZE_MAX = 1 << 20,
+  MG_DECK_LINE_MAX = 190 /**< characters per line, without comment */
+};
 
 /** An option and its value as text, read from a file that another option names. */
 typedef struct {
@@ -38,6 +41,12 @@ typedef struct mg_settings_reader {
 MG_MUST_CHECK mg_status_t mg_params_parse_deck(const char *text, int64_t length, const char *name,
                                                mg_params_t *params, char *message,
                                                int message_size);
+
+/** Write a commented deck that reproduces this run. Parsing it gives the same params. */
+void mg_params_print(FILE *out, const mg_params_t *params);
+
+/** Sections of decks ("problem", ...), by group; ends with NULL. */
+extern const char *const mg_deck_sections[MG_GROUP_HELP + 1];
 
 /** Suffix of the XDMF file beside a dump: FILE.xdmf. */
 #define MG_XDMF_ENDING ".xdmf"

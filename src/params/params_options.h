@@ -280,7 +280,7 @@ OPTION(DUMP_HINTS,
   FIELD(dump_hints), DUMPED,
   .help = "MPI-IO hints for parallel writes, such as cb_nodes=4.")
 OPTION(PRINT_CONFIG,
-  .name = "print-config", .group = MG_GROUP_OUTPUT, OPTION_ONLY, FLAG(print_config), REAL_RUN,
+  .name = "print-config", NEEDS(FILES, NULL), .group = MG_GROUP_OUTPUT, OPTION_ONLY, FLAG(print_config), REAL_RUN,
   .help = "Print a deck that reproduces this run, and exit.")
 OPTION(QUIET,
   .name = "quiet", .letter = 'q', IN(OUTPUT), LOUDNESS, .min = -1,

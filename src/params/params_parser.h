@@ -4,8 +4,6 @@
 
 #include "params/params_table.h"
 
-enum { MG_DECK_LINE_MAX = 190 /**< characters per line of a deck, without comment */ };
-
 /** Source of an option's value, in order of precedence. FILE: a file that another option names. */
 typedef enum { MG_FROM_DEFAULT, MG_FROM_FILE, MG_FROM_DECK, MG_FROM_COMMAND_LINE } mg_source_t;
 

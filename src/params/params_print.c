@@ -1,13 +1,12 @@
-/* --help and --print-config, generated from the option table. */
+/* --help, generated from the option table. */
+#include "params/params_print.h"
 #include "base/log.h"
-#include "params/params_parser.h"
 #include "params/params_value.h"
 #include <string.h>
 
 enum { COLUMNS = 88 };
 
-/* Print text in lines of at most COLUMNS that start with `prefix`. Words are never split. */
-static void print_wrapped(FILE *out, const char *prefix, const char *text) {
+void mg_print_wrapped(FILE *out, const char *prefix, const char *text) {
   int column = 0;
   while (*text) {
     const int length = (int)strcspn(text, " ");
@@ -25,8 +24,7 @@ static void print_wrapped(FILE *out, const char *prefix, const char *text) {
   fputc('\n', out);
 }
 
-/* Help text, then "[allowed values; condition; default]" if any. `words`: list enum words, too. */
-static void describe(const mg_option_t *option, bool words, char *text, int size) {
+void mg_option_explain(const mg_option_t *option, bool words, char *text, int size) {
   char limits[256];
   const bool is_number = option->kind == MG_KIND_INT || option->kind == MG_KIND_INT64 ||
                          option->kind == MG_KIND_DOUBLE || option->kind == MG_KIND_CELLS ||
@@ -52,8 +50,7 @@ static void describe(const mg_option_t *option, bool words, char *text, int size
   if (separator[0] == ';') mg_append(text, size, "]");
 }
 
-/* "fv2|fv4|7pt" for words, the metavar otherwise, "CELLS|auto" for both. */
-static void print_value_name(FILE *out, const mg_option_t *option) {
+void mg_option_print_value_name(FILE *out, const mg_option_t *option) {
   if (option->metavar) fputs(option->metavar, out);
   if (option->kind == MG_KIND_SET) {
     fprintf(out, "%s", option->metavar ? "|all" : "all");
@@ -73,10 +70,10 @@ void mg_option_help(FILE *out, const mg_option_t *option) {
     fprintf(out, "--%s", option->name);
     if (option->metavar || option->words) fputs(option->bare ? "[=" : "=", out);
   }
-  print_value_name(out, option);
+  mg_option_print_value_name(out, option);
   fputs(option->bare ? "]\n" : "\n", out);
-  describe(option, false, text, sizeof text);
-  print_wrapped(out, "      ", text);
+  mg_option_explain(option, false, text, sizeof text);
+  mg_print_wrapped(out, "      ", text);
 }
 
 static void help_epilogue(FILE *out) {
@@ -110,56 +107,4 @@ void mg_params_help(FILE *out) {
       if ((int)mg_options[i].group == group) mg_option_help(out, &mg_options[i]);
   }
   help_epilogue(out);
-}
-
-/* Can a deck hold this path? Comments, blanks at its ends and long lines prevent it. */
-static bool fits_in_deck(const mg_option_t *option, const char *value) {
-  const size_t length = strlen(value);
-  if (option->kind != MG_KIND_PATH && option->kind != MG_KIND_PAIRS) return true;
-  if (strlen(option->name) + 3 + length > MG_DECK_LINE_MAX) return false;
-  if (value[0] == ' ' || value[0] == '#' || value[0] == ';' || value[length - 1] == ' ')
-    return false;
-  return !strstr(value, " #") && !strstr(value, " ;");
-}
-
-/* Whether --method=auto decides an option. */
-static bool is_chosen(const mg_option_t *option, const mg_params_t *params) {
-  const int id = (int)(option - mg_options);
-  if (id >= MG_OPT_SMOOTHER && id <= MG_OPT_OMEGA) return params->chooses.smoother;
-  return (id == MG_OPT_BOTTOM && params->chooses.bottom) ||
-         (id == MG_OPT_CYCLE && params->chooses.cycle) ||
-         (id == MG_OPT_KRYLOV && params->chooses.krylov);
-}
-
-/* Print a key and its value, commented out if it is unset, has no effect or is yet to be chosen. */
-static void print_key(FILE *out, const mg_option_t *option, const mg_params_t *params) {
-  char text[1024], value[MG_PATH_MAX];
-  const bool is_set = mg_option_format(option, params, value, (int)sizeof value);
-  const bool fits = !is_set || fits_in_deck(option, value);
-  const bool applies = mg_option_applies(option, params) && !is_chosen(option, params);
-
-  describe(option, true, text, sizeof text);
-  fputc('\n', out);
-  print_wrapped(out, "# ", text);
-  if (!fits) fputs("# (a deck cannot store this value; pass it on the command line)\n", out);
-  fprintf(out, "%s%s = ", is_set && fits && applies ? "" : "# ", option->name);
-  /* Without rtol the value is 1, which would be wrong once the user adds rtol. */
-  if (option == &mg_options[MG_OPT_MAX_CYCLES] && !applies)
-    fputs(option->note, out);
-  else if (is_set)
-    fputs(value, out);
-  else
-    print_value_name(out, option);
-  fputc('\n', out);
-}
-
-void mg_params_print(FILE *out, const mg_params_t *params) {
-  fputs("# Deck of hpgmg-fv: run with --input=FILE. Command-line options override it.\n", out);
-  for (int group = 0; group < MG_GROUP_HELP; group++) {
-    fprintf(out, "\n[%s]\n", mg_deck_sections[group]);
-    for (int i = 0; i < MG_N_OPTIONS; i++) {
-      const mg_option_t *option = &mg_options[i];
-      if ((int)option->group == group && option->where & MG_IN_DECK) print_key(out, option, params);
-    }
-  }
 }

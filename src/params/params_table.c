@@ -29,9 +29,6 @@ static const char *const class_words[] = {"double", "mixed", NULL};
 static const char *const precision_words[] = {"double", "float", NULL};
 static const char *const centering_words[] = {"cell", "point", NULL};
 
-const char *const mg_deck_sections[MG_GROUP_HELP + 1] = {"problem", "solver", "run", "output",
-                                                         NULL};
-
 /* When an option applies. */
 #define WHEN(name, condition)                                                                      \
   static bool name(const mg_params_t *p) {                                                         \

@@ -73,9 +73,6 @@ typedef struct {
 
 extern const mg_option_t mg_options[MG_N_OPTIONS];
 
-/** Sections of decks ("problem", ...), by group; ends with NULL. */
-extern const char *const mg_deck_sections[MG_GROUP_HELP + 1];
-
 /** Find an option by its name or alias, without dashes.
  *  @return NULL if there is none */
 const mg_option_t *mg_option_find(const char *name);

@@ -19,7 +19,7 @@ needs() {
     ;;
   *)
     solo "$HPGMG_FV" --print-config 4 1 "$@" >"$dir/out" 2>"$dir/err" || true
-    if grep -q 'needs the wing' "$dir/err"; then complain "$*: $(cat "$dir/err")"; fi
+    if grep -q "needs the wing '$wing'" "$dir/err"; then complain "$*: $(cat "$dir/err")"; fi
     ;;
   esac
 }
@@ -38,6 +38,7 @@ done
 case ", $absent," in
 *', domains,'*) expect 2 "--cells needs the wing 'domains'" 1 --cells=8x8x8 ;;
 esac
+needs files --print-config
 needs preflight --dry-run
 needs profile --levels-breakdown
 needs energy --energy

@@ -1,5 +1,6 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
+#include "params/params_files.h"
 #endif
 #include "base/log.h"
 #include "git_version.h"
@@ -190,11 +191,11 @@ void mg_report_print_results(FILE *out, const mg_report_t *r) {
 }
 
 void mg_report_print_info(mg_action_t action, const mg_params_t *params) {
+  (void)params; /* without files */
   if (!mg_comm_is_root()) return;
   if (action == MG_ACTION_HELP)
     mg_params_help(stdout);
   else if (action == MG_ACTION_VERSION)
     print_version(stdout);
-  else
-    mg_params_print(stdout, params);
+  MG_IF_FILES(else mg_params_print(stdout, params);)
 }
