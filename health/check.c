@@ -2,6 +2,7 @@
  * rank whose device or message hangs is detected. */
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/log_wings.h"
 #include "base/machine.h"
 #include "comm/comm_wings.h"
 #include "device/device_select.h"

@@ -2,6 +2,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#include "base/log_wings.h"
 #include "base/machine.h"
 #include "base/machine_checks.h"
 #include "base/real_path.h"

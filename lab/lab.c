@@ -1,6 +1,7 @@
 #include "lab/lab.h"
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/log_wings.h"
 #include "base/timers.h"
 #include "io/report/report.h"
 #include <inttypes.h>

@@ -5,6 +5,7 @@
 #include "config.h"
 #endif
 #include "base/log.h"
+#include "base/log_wings.h"
 #include "base/machine.h"
 #include "base/machine_checks.h"
 #include "base/timers.h"

@@ -1,7 +1,7 @@
 # MG_WINGS: --disable-wings=LIST leaves parts out of the link (docs/architecture.md, "Wings"). Sets mg_wings and
 # mg_absent_wings to the wings of this build and to those left out; defines a conditional of Automake, WING_NAME, for
 # each, and substitutes the lines of wings.h.
-m4_define([mg_all_wings], [fused resident coarse krylov mixed domains exchange choices solids preflight profile files health energy library laboratory])
+m4_define([mg_all_wings], [fused resident coarse krylov mixed domains exchange choices solids preflight profile console files health energy library laboratory])
 
 # Autoconf accepts no value of --disable-FEATURE, so write it as one of --enable-FEATURE.
 m4_divert_text([DEFAULTS], [for mg_option
@@ -22,9 +22,9 @@ AS_CASE([$enable_wings],
   [all-but:all], [mg_without='mg_all_wings'],
   [all-but:?*], [mg_without=`echo "$enable_wings" | sed 's/^all-but://; s/,/ /g'`],
   [AC_MSG_ERROR([--disable-wings needs a list of names, separated by commas: mg_all_wings, or all])])
-# hpgmg-bench writes JSON and times float kernels; hpgmg-health compares checksums and reads counters.
-AS_CASE([" $mg_without "], [*" files "*|*" mixed "*], [mg_without="$mg_without laboratory"])
-AS_CASE([" $mg_without "], [*" files "*|*" energy "*|*" preflight "*], [mg_without="$mg_without health"])
+# hpgmg-bench writes JSON and times float kernels; hpgmg-health compares checksums and reads counters. Both show progress.
+AS_CASE([" $mg_without "], [*" files "*|*" mixed "*|*" console "*], [mg_without="$mg_without laboratory"])
+AS_CASE([" $mg_without "], [*" files "*|*" energy "*|*" preflight "*|*" console "*], [mg_without="$mg_without health"])
 # Applications and hpgmg-bench solve problems of their own.
 AS_CASE([" $mg_without "], [*" domains "*], [mg_without="$mg_without solids library laboratory"])
 # These plan their memory.

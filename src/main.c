@@ -1,5 +1,6 @@
 /* hpgmg-fv: parse, plan, build, solve, verify, report. */
 #include "base/log.h"
+#include "base/log_wings.h"
 #include "base/machine.h"
 #include "base/machine_checks.h"
 #include "device/device_select.h"
@@ -65,7 +66,7 @@ static mg_status_t build(run_t *r, double start) {
           &r->input,
       .sets_f = true};
   const double allocation = mg_now() - start;
-  mg_progress("set-up");
+  MG_IF_CONSOLE(mg_progress("set-up"));
   MG_TRY(mg_problem_set_from(r->h, r->input.n[0] > 0 ? &files : NULL));
   r->params = r->h->params; /* the betas of files choose the pairs of cells */
   r->plan = r->h->plan;
@@ -152,7 +153,7 @@ int main(int argc, char **argv) {
   status = mg_comm_agree(refuse_health(argc, argv));
   if (status == MG_OK) status = mg_params_parse_on_ranks(argc, argv, readers, &r.params, &action);
   mg_log_setup(rank, ranks, (mg_log_level_t)r.params.verbosity);
-  if (status == MG_OK) status = mg_comm_agree(mg_progress_begin());
+  MG_IF_CONSOLE(if (status == MG_OK) status = mg_comm_agree(mg_progress_begin()));
   if (status == MG_OK) status = run_action(&r, action);
   /* All ranks need the same exit code: launchers return that of the rank that ends first. */
   if (status < MG_ERR_IO) status = mg_status_worst(status, MG_ON_ROOT(mg_report_check_stdout()));

@@ -10,7 +10,7 @@
 typedef enum { MG_LOG_QUIET = -1, MG_LOG_NORMAL = 0, MG_LOG_VERBOSE = 1 } mg_log_level_t;
 
 /** The messages of a thread. */
-typedef struct {
+typedef struct mg_log {
   int rank, n_ranks;    /**< this process's rank; errors include it if n_ranks > 1 */
   mg_log_level_t level; /**< quiet suppresses warnings and progress, but never errors */
   const char *program;  /**< starts each line; borrowed */
@@ -62,19 +62,5 @@ typedef struct {
   char text[36];
 } mg_grid_text_t;
 mg_grid_text_t mg_grid(const int32_t n[3]);
-
-/** Write progress into a file, too: a line of its own on stderr at most every minute, or as often
- * as the environment variable HPGMG_PROGRESS says. Call it after mg_log_setup, on every rank.
- *  @return MG_OK, MG_ERR_USAGE for another value of the variable (rank 0 logs it) */
-MG_MUST_CHECK mg_status_t mg_progress_begin(void);
-
-/** Show what runs next: on a terminal, replace the progress line on stderr, at most ten times a
- * second; in a file as mg_progress_begin says.
- *
- *  Prints only on rank 0, if the level is not quiet. */
-void mg_progress(const char *format, ...) MG_PRINTF(1, 2);
-
-/** Erase the progress line before other output. */
-void mg_progress_clear(void);
 
 #endif

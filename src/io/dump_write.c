@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/log_wings.h"
 #include "io/boundary_faces_io.h"
 #include "io/dump_parts.h"
 #include "io/field_io.h"
@@ -246,12 +247,12 @@ mg_status_t mg_dump_run(mg_hierarchy_t *h, const mg_result_t *result, const char
     mg_warning("--dump=%s is not written: the solve diverged", h->params.dump);
     return MG_OK;
   }
-  mg_progress("dump");
+  MG_IF_CONSOLE(mg_progress("dump"));
   mg_status_t status = result->interrupted
                            ? dump_interrupted(h, &about, result->n_cycles_at_h, stats)
                            : mg_dump_write(h, h->params.dump, &about, stats);
   if (status == MG_OK && h->params.dump_every > 0 && !result->interrupted)
     status = dump_series(h, &about, stats);
-  mg_progress_clear();
+  MG_IF_CONSOLE(mg_progress_clear());
   return status;
 }

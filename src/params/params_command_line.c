@@ -2,8 +2,8 @@
  * depends on POSIXLY_CORRECT. Its messages give neither limits nor the nearest option. */
 #include "params/params.h"
 #include "params/params_files.h"
-#include "params/params_nearest.h"
 #include "params/params_value.h"
+#include "params/params_wings.h"
 #include "wings.h"
 #include <ctype.h>
 #include <string.h>
@@ -45,7 +45,6 @@ static mg_status_t read_size(mg_parser_t *parser, cursor_t *cursor, const char *
   return mg_parser_set(parser, option, argument, MG_FROM_COMMAND_LINE, 0);
 }
 
-/* Report an unknown option with the most likely intended one. */
 static mg_status_t refuse_option(mg_parser_t *parser, const char *argument, const char *name) {
   const mg_option_t *option = mg_option_find(name);
   if (option && option->where & MG_AS_ARGUMENT)
@@ -53,19 +52,9 @@ static mg_status_t refuse_option(mg_parser_t *parser, const char *argument, cons
                           "--%s is not an option; pass LOG2_BOX_DIM and BOXES_PER_RANK as "
                           "arguments, for example: 7 8",
                           name);
-  if (mg_names_size(name))
-    return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "unknown option %.60s; the arguments LOG2_BOX_DIM and BOXES_PER_RANK set "
-                          "the grid size, for example 7 8 (8 boxes of 128^3 cells per rank), and "
-                          "--cells=100x80x60 any other",
-                          argument);
-  const char *nearest = mg_nearest_option(name, MG_AS_OPTION);
-  if (!nearest)
-    return mg_parser_fail(parser, MG_ERR_USAGE, "unknown option %.60s; hpgmg-fv --help lists all",
-                          argument);
-  return mg_parser_fail(parser, MG_ERR_USAGE,
-                        "unknown option %.60s; did you mean --%s? (hpgmg-fv --help lists all)",
-                        argument, nearest);
+  MG_IF_CONSOLE(return mg_nearest_refuse(parser, argument, name));
+  return mg_parser_fail(parser, MG_ERR_USAGE, "unknown option %.60s; hpgmg-fv --help lists all",
+                        argument);
 }
 
 /* Find the option of "--name", "--name=value" or "-x"; *value is NULL without '='.

@@ -1,6 +1,8 @@
 /* Edit distance and the nearest valid name. */
 #include "params/params_nearest.h"
-#include "params/params_table.h"
+#include "params/params_parser.h"
+#include "params/params_value.h"
+#include "params/params_wings.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -70,4 +72,27 @@ const char *mg_nearest_word(const char *name, const char *const *words) {
   for (int i = 1; words[i]; i++)
     if (distance_of(name, words[i]) < distance_of(name, nearest)) nearest = words[i];
   return nearest;
+}
+
+mg_status_t mg_nearest_refuse(mg_parser_t *parser, const char *argument, const char *name) {
+  if (mg_names_size(name))
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "unknown option %.60s; the arguments LOG2_BOX_DIM and BOXES_PER_RANK set "
+                          "the grid size, for example 7 8 (8 boxes of 128^3 cells per rank), and "
+                          "--cells=100x80x60 any other",
+                          argument);
+  const char *nearest = mg_nearest_option(name, MG_AS_OPTION);
+  if (!nearest)
+    return mg_parser_fail(parser, MG_ERR_USAGE, "unknown option %.60s; hpgmg-fv --help lists all",
+                          argument);
+  return mg_parser_fail(parser, MG_ERR_USAGE,
+                        "unknown option %.60s; did you mean --%s? (hpgmg-fv --help lists all)",
+                        argument, nearest);
+}
+
+bool mg_nearest_refuse_word(const mg_option_t *option, const char *text, mg_why_t *why) {
+  char problem[128];
+  snprintf(problem, sizeof problem, "unknown value (did you mean %s?)",
+           mg_nearest_word(text, option->words));
+  return mg_option_refuse(option, problem, why);
 }

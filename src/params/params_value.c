@@ -3,7 +3,6 @@
  * Fields are accessed by offset with memcpy, which is correct for enums of any signedness. */
 #include "params/params_value.h"
 #include "base/log.h"
-#include "params/params_nearest.h"
 #include "params/params_wings.h"
 #include "wings.h"
 #include <ctype.h>
@@ -84,10 +83,8 @@ bool mg_option_read_word(const mg_option_t *option, const char *text, int *value
     *value = i;
     return true;
   }
-  char problem[128];
-  snprintf(problem, sizeof problem, "unknown value (did you mean %s?)",
-           mg_nearest_word(text, option->words));
-  return mg_option_refuse(option, problem, why);
+  MG_IF_CONSOLE(return mg_nearest_refuse_word(option, text, why));
+  return mg_option_refuse(option, "unknown value", why);
 }
 
 static bool read_flag(const mg_option_t *option, const char *text, bool *value, mg_why_t *why) {

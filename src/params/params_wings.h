@@ -52,6 +52,15 @@ static inline bool mg_params_has_wall_values(const mg_params_t *params) {
   return any;
 }
 
+/* Suggestions (params_nearest.c): */
+
+/** Refuse an unknown option with the most likely intended one. */
+MG_MUST_CHECK mg_status_t mg_nearest_refuse(struct mg_parser *parser, const char *argument,
+                                            const char *name);
+
+/** mg_option_refuse of an unknown word, with the nearest one. */
+bool mg_nearest_refuse_word(const mg_option_t *option, const char *text, struct mg_why *why);
+
 /* Options of files (params_lists.c): */
 
 /** The parts of mg_option_set, mg_option_format and mg_option_describe_limits for sets of words. */

@@ -1,5 +1,6 @@
 #include "run/benchmark.h"
 #include "base/log.h"
+#include "base/log_wings.h"
 #include "base/machine.h"
 #include "level/ops.h"
 #include "level/profile.h"
@@ -8,7 +9,6 @@
 #include "solver/cycle_wings.h"
 #include "solver/problem.h"
 #include "wings.h"
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,15 +71,6 @@ mg_status_t mg_benchmark_solve(mg_hierarchy_t *h, int s, mg_result_t *result, do
                        "the clock went back by %g s during a solve; repeat the run", -*seconds);
 }
 
-static void show_progress(const mg_params_t *p, const char *phase, int s, int done, int of,
-                          double left) {
-  static const char *const names[MG_N_SIZES] = {"h", "2h", "4h"};
-  if (p->verify_only)
-    mg_progress("verification at %s", names[s]);
-  else
-    mg_progress("%s at %s: solve %d of %d, %.0f s left", phase, names[s], done + 1, of, left);
-}
-
 void mg_benchmark_log(const char *phase, const mg_size_result_t *size, double seconds) {
   mg_verbose("%s at %s: %.6f s, max|f-Au| %.6e after %d cycle%s", phase, mg_grid(size->n).text,
              seconds, size->history.norm[size->history.n_cycles - 1], size->history.n_cycles,
@@ -90,7 +81,7 @@ static mg_status_t warm_up(mg_hierarchy_t *h, int s, mg_result_t *result, double
   const int n = h->params.verify_only ? 0 : h->params.warmup;
   *estimate = 0.0;
   for (int i = 0; i < n && !result->interrupted; i++) {
-    show_progress(&h->params, "warm-up", s, i, n, *estimate * (n - i));
+    MG_IF_CONSOLE(mg_benchmark_show(&h->params, s, false, i, *estimate));
     MG_TRY(mg_benchmark_solve(h, s, result, estimate));
     if (result->interrupted) return MG_OK;
     mg_benchmark_log("warm-up", &result->size[s], *estimate);
@@ -104,13 +95,11 @@ static mg_status_t warm_up(mg_hierarchy_t *h, int s, mg_result_t *result, double
 static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, double estimate) {
   const mg_params_t *p = &h->params;
   mg_size_result_t *size = &result->size[s];
-  double total = 0.0;
+  double total = 0.0, seconds;
   for (;;) {
-    if (size->n_solves > 0) estimate = total / size->n_solves;
-    double of = p->min_solves;
-    if (estimate > 0.0) of = fmax(of, fmin(ceil(p->min_time / estimate), INT_MAX));
-    show_progress(p, "timing", s, size->n_solves, (int)of, estimate * (of - size->n_solves));
-    double seconds;
+    (void)estimate;
+    MG_IF_CONSOLE(mg_benchmark_show(p, s, true, size->n_solves,
+                                    size->n_solves > 0 ? size->seconds_mean : estimate));
     MG_TRY(mg_benchmark_solve(h, s, result, &seconds));
     if (result->interrupted) return MG_OK;
     mg_benchmark_log(p->verify_only ? "verification" : "timing", size, seconds);
@@ -220,6 +209,6 @@ mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result
   MG_IF_PROFILE(if (result->n_sizes > 0) mg_timers_restore(h));
   result->error = difference[1];
   if (difference[1] > 0.0) result->order = log2(difference[2] / difference[1]);
-  mg_progress_clear();
+  MG_IF_CONSOLE(mg_progress_clear());
   return MG_OK;
 }

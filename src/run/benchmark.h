@@ -71,6 +71,10 @@ MG_MUST_CHECK mg_status_t mg_benchmark_solve(mg_hierarchy_t *h, int s, mg_result
 /** Log a solve of a phase with --verbose. */
 void mg_benchmark_log(const char *phase, const mg_size_result_t *size, double seconds);
 
+/** Show what runs next: a warm-up or timed solve after `done` ones, each of about `estimate`
+ * seconds (show_solves.c, of the wing console). */
+void mg_benchmark_show(const mg_params_t *p, int s, bool timed, int done, double estimate);
+
 /* What mg_benchmark calls of the wing profile (profile_solves.c): */
 
 /** If operations are only enqueued, per-level times come from separate solves, so that profiling

@@ -1,8 +1,10 @@
 #include "run/rounding.h"
 #include "base/log.h"
+#include "base/log_wings.h"
 #include "level/ops.h"
 #include "level/transfer.h"
 #include "solver/solve.h"
+#include "wings.h"
 #include <float.h>
 
 /* Solve with exactly n_cycles cycles: no tolerance ends them. */
@@ -31,7 +33,7 @@ mg_status_t mg_rounding_measure(mg_hierarchy_t *h, int s, int n_cycles, double f
                                 double *difference) {
   const double scale = 3.0; /* not a power of two */
   mg_level_t *level = &h->level[s];
-  mg_progress("effect of float rounding");
+  MG_IF_CONSOLE(mg_progress("effect of float rounding"));
   if (s > 0) MG_TRY(mg_axpby(level, MG_RESTRICTED_U, 1.0, MG_U, 0.0, MG_NO_VECTOR));
   MG_TRY(solve_again(h, s, n_cycles, scale, f_norm));
   if (s > 0) {

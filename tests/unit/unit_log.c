@@ -1,6 +1,8 @@
 /* unit_log: messages go where mg_log_enter says, with that log's rank, level and program name. */
 #include "base/log.h"
+#include "base/log_wings.h"
 #include "tests/lib/test.h"
+#include "wings.h"
 #include <string.h>
 
 typedef struct {
@@ -31,7 +33,7 @@ int main(void) {
   mg_warning("line\nbreak");
   check_line(&first, "one: warning: line?break");
   mg_verbose("hidden");
-  mg_progress("hidden");
+  MG_IF_CONSOLE(mg_progress("hidden"));
   CHECK_INT(first.n, 0);
   mg_log_setup(0, 1, MG_LOG_VERBOSE);
   mg_verbose("shown");

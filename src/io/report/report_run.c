@@ -1,6 +1,7 @@
 /* The report of a run: gathers data from all ranks, then writes everything that the run produces.
  */
 #include "base/log.h"
+#include "base/log_wings.h"
 #include "base/machine.h"
 #include "device/device_select.h"
 #include "io/report/report_wings.h"
@@ -55,7 +56,7 @@ mg_status_t mg_report_begin(mg_report_t *r, const mg_hierarchy_t *h) {
   r->transport_text = mg_transports_describe(h->transports);
   r->reference = h->reference;
   MG_TRY(gather_levels(h, r));
-  mg_progress_clear();
+  MG_IF_CONSOLE(mg_progress_clear());
   if (out) mg_report_print_head(out, r);
   /* A closed pipe has caused SIGPIPE, which ends the run like any other signal. */
   return MG_ON_ROOT(mg_machine_signal() == 0 ? mg_report_check_stdout() : MG_OK);
