@@ -57,9 +57,6 @@ void mg_cpu_residual_prepare(const mg_view_t *v, mg_vector_t x);
 void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0,
                            int j1);
 
-/** Values in the longest row of all patches, rounded up to whole cache lines. */
-int64_t mg_cpu_longest_row(const mg_view_t *v);
-
 /** A thread's part of a maximum norm, padded to keep threads on separate cache lines. */
 typedef struct {
   mg_real_t norm, poison; /* poison: 0, or NaN if a value is not finite */

@@ -4,7 +4,7 @@
  * three betas read; float residual written). */
 #include "backend/mixed.h"
 #include "base/alloc.h"
-#include "cpu/cpu.h"
+#include "cpu/pass.h"
 #include "formulas/precision.h"
 #include <stdlib.h>
 

@@ -10,6 +10,15 @@ MG_INLINE mg_vector_t mg_cpu_other_vector(mg_vector_t vec) {
   return vec == MG_U ? MG_TMP : MG_U;
 }
 
+/** Values in the longest row of all patches, rounded up to whole cache lines. */
+MG_INLINE int64_t mg_cpu_longest_row(const mg_view_t *v) {
+  const int64_t line = 16; /* rows of two threads do not share a cache line */
+  int64_t n = line;
+  for (int q = 0; q < v->n_patches; q++)
+    n = v->patch[q].n[0] > n ? v->patch[q].n[0] : n;
+  return (n + line - 1) / line * line;
+}
+
 /** An operation on the strips of a level's only patch. */
 typedef struct {
   mg_strip_fn fn;

@@ -72,11 +72,3 @@ mg_status_t mg_cpu_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, 
   mg_cpu_strips(v, residual_strip, &job);
   return MG_OK;
 }
-
-int64_t mg_cpu_longest_row(const mg_view_t *v) {
-  const int64_t line = 16; /* rows of two threads do not share a cache line */
-  int64_t n = line;
-  for (int q = 0; q < v->n_patches; q++)
-    n = v->patch[q].n[0] > n ? v->patch[q].n[0] : n;
-  return (n + line - 1) / line * line;
-}

@@ -51,9 +51,4 @@ static inline int mg_n_vectors(unsigned vectors) {
   return n;
 }
 
-/** Number of vectors of a set that precede `vector`. */
-static inline int mg_vectors_before(unsigned vectors, mg_vector_t vector) {
-  return mg_n_vectors(vectors & ((1u << vector) - 1));
-}
-
 #endif

@@ -89,39 +89,11 @@ static void place_in_u(const mg_store_t *outer, unsigned vectors, mg_store_t *st
   }
 }
 
-/* Memory of the application is used as it is, so its alignment must be that of the owner's. */
-static mg_status_t take_memory(mg_store_t *store, const mg_allocator_t *from) {
-  const int on_device = store->owner->queue.wait != NULL;
-  const size_t multiple = on_device ? 256 : 128;
-  store->memory = from->allocate(from->data, store->bytes, on_device);
-  if (!store->memory)
-    return mg_out_of_memory(store->bytes, "cells of a level, by options.allocate");
-  store->allocator = from;
-  if ((uintptr_t)store->memory % multiple != 0)
-    return mg_error(MG_ERR_USAGE, "options.allocate returned %p; it must be a multiple of %zu",
-                    store->memory, multiple);
-  return store->owner->clear(store->memory, store->bytes);
-}
-
 static mg_status_t allocate_cells(mg_store_t *store) {
-  const mg_allocator_t *const from = mg_allocator();
-  if (from && store->space == MG_SPACE_LEVEL) return take_memory(store, from);
+  MG_IF_LIBRARY(if (mg_allocator() && store->space == MG_SPACE_LEVEL) return mg_given_take(store));
   const mg_status_t status = store->owner->alloc(store->bytes, store->space, &store->memory);
   if (status != MG_OK) store->memory = NULL;
   return status;
-}
-
-/* Operations may still use memory of the application. */
-static void free_cells(mg_store_t *store) {
-  const mg_backend_t *owner = store->owner;
-  const mg_allocator_t *const from = store->allocator;
-  if (!store->memory) return;
-  if (!from) {
-    owner->release(store->memory, store->bytes, store->space);
-    return;
-  }
-  if (owner->queue.wait) (void)owner->queue.wait();
-  from->release(from->data, store->memory, store->bytes, owner->queue.wait != NULL);
 }
 
 /* Allocate n patches. */
@@ -145,7 +117,9 @@ static mg_status_t store_create(const mg_cuboid_t *patches, int n, unsigned vect
 }
 
 static void store_free(mg_store_t *store) {
-  free_cells(store);
+  if (store->memory && !store->allocator)
+    store->owner->release(store->memory, store->bytes, store->space);
+  MG_IF_LIBRARY(if (store->memory && store->allocator) mg_given_release(store));
   free(store->view.patch);
   memset(store, 0, sizeof *store);
 }

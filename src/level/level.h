@@ -180,6 +180,11 @@ MG_MUST_CHECK mg_status_t mg_hierarchy_transports(const mg_params_t *params, con
 /** Collective over the world. */
 void mg_hierarchy_free(mg_hierarchy_t *hierarchy);
 
+/** Take an application's memory for the cells of a store, and give it back (given_memory.c).
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_USAGE (its alignment), MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_given_take(mg_store_t *store);
+void mg_given_release(const mg_store_t *store);
+
 /** Called by mg_hierarchy_free: release the smoother of a level (smooth.h), its inverse
  *  (solver/direct.c), faces on walls (wall_faces.h), factors (metric.h), solids (solver/solids.h),
  * a profile that was prepared but not used (profile.h), and graphs and the coarse cycle
@@ -189,10 +194,10 @@ void mg_direct_free(mg_direct_t *direct);
 void mg_wall_faces_free(mg_wall_faces_t *faces);
 void mg_metric_release(mg_hierarchy_t *h);
 void mg_profile_release(mg_hierarchy_t *h);
-/** Called at the creation of levels: name their operations for profilers. */
-void mg_profile_name_ranges(mg_hierarchy_t *h);
 void mg_solids_free(mg_solids_t *solids);
 void mg_cycles_free(mg_hierarchy_t *h);
+/** Called at the creation of levels: name their operations for profilers. */
+void mg_profile_name_ranges(mg_hierarchy_t *h);
 
 /** Bytes of a level on this rank: vectors, image, message buffers. */
 int64_t mg_level_bytes(const mg_level_t *level);

@@ -155,11 +155,6 @@ static inline bool mg_params_is_all_periodic(const mg_params_t *params) {
   return mg_params_count_sides(params, MG_WALL_NONE) == 6;
 }
 
-/** Is the domain periodic in some direction? Then some ghosts are copies of cells on any ranks. */
-static inline bool mg_params_is_periodic_anywhere(const mg_params_t *params) {
-  return mg_params_count_sides(params, MG_WALL_NONE) > 0;
-}
-
 /** Does --cells set the grid, instead of LOG2_BOX_DIM and BOXES_PER_RANK? */
 static inline bool mg_params_has_cells(const mg_params_t *params) {
   return params->cells[0] > 0;

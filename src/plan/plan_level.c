@@ -192,9 +192,10 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
     mg_level_facts_t facts = facts_of(level, plan->n_levels - l, params);
     choose_path(&facts, level);
     if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &facts);
-    level->wall_layers = level->place == MG_PLACE_CPU && !mg_params_is_periodic_anywhere(params)
-                             ? plan->radius
-                             : level->ghost_layers;
+    level->wall_layers =
+        level->place == MG_PLACE_CPU && mg_params_count_sides(params, MG_WALL_NONE) == 0
+            ? plan->radius
+            : level->ghost_layers;
   }
   choose_coarse_paths(plan->level, plan->n_levels, params);
   if (is_mixed) set_outer_levels(plan, params, last_start + 1);

@@ -27,10 +27,7 @@ static mg_status_t check_interrupt(mg_result_t *result) {
   return mg_benchmark_poll_stop(NULL, &result->interrupted);
 }
 
-/* Record the history of a solve, even if a signal ended it. All complete solves have the same
- * history, and that of an interrupted solve is the beginning of it. So an interrupted solve
- * never replaces a complete one. */
-static void record_history(int s, const mg_history_t *history, mg_result_t *result) {
+void mg_benchmark_record(int s, const mg_history_t *history, mg_result_t *result) {
   mg_size_result_t *size = &result->size[s];
   if (s == 0) result->n_cycles_at_h = history->n_cycles;
   if (history->stopped && !history->converged) {
@@ -62,7 +59,7 @@ mg_status_t mg_benchmark_solve(mg_hierarchy_t *h, int s, mg_result_t *result, do
   const mg_status_t status =
       mg_solve_watched(h, s, result->size[s].f_norm, &until_signal, &history);
   *seconds = mg_now() - start;
-  if (status == MG_OK || status == MG_ERR_DIVERGED) record_history(s, &history, result);
+  if (status == MG_OK || status == MG_ERR_DIVERGED) mg_benchmark_record(s, &history, result);
   MG_TRY(status);
   MG_TRY(mg_comm_max(mg_comm_world(), seconds, 1));
   /* Otherwise a clock that goes back by an hour adds an hour of solves. */
@@ -115,24 +112,6 @@ static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, d
   }
 }
 
-/* One solve that continues an earlier run. It cannot be repeated, so it is not timed. */
-static mg_status_t continue_solve(mg_hierarchy_t *h, const mg_history_t *start,
-                                  mg_result_t *result) {
-  mg_size_result_t *size = &result->size[0];
-  mg_history_t history = *start;
-  MG_IF_PROFILE(mg_timers_clear(h));
-  const double begin = mg_now();
-  const mg_status_t status = mg_solve_continue(h, 0, size->f_norm, &until_signal, &history);
-  result->seconds_profiled = mg_now() - begin;
-  if (status == MG_OK || status == MG_ERR_DIVERGED) record_history(0, &history, result);
-  MG_TRY(status);
-  MG_TRY(mg_comm_max(mg_comm_world(), &result->seconds_profiled, 1));
-  if (result->interrupted) return MG_OK;
-  size->n_solves = result->n_sizes = result->n_profiled = 1;
-  mg_benchmark_log("restart", size, 0.0);
-  return result->n_sizes_planned > 1 ? check_interrupt(result) : MG_OK;
-}
-
 static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
                             mg_result_t *result) {
   mg_size_result_t *size = &result->size[s];
@@ -140,7 +119,8 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
   memcpy(size->n, h->plan.level[s].layout.n, sizeof size->n);
   size->seconds_min = size->seconds_mean = NAN;
   MG_TRY(mg_problem_restrict_rhs(h, s, &size->f_norm));
-  if (s == 0 && start) return continue_solve(h, start, result);
+  (void)start;
+  MG_IF_FILES(if (s == 0 && start) return mg_benchmark_continue(h, start, result));
   MG_TRY(warm_up(h, s, result, &estimate));
   if (result->interrupted) return MG_OK;
   /* The breakdown covers the timed solves of the finest grid. */

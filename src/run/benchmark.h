@@ -71,6 +71,16 @@ MG_MUST_CHECK mg_status_t mg_benchmark_solve(mg_hierarchy_t *h, int s, mg_result
 /** Log a solve of a phase with --verbose. */
 void mg_benchmark_log(const char *phase, const mg_size_result_t *size, double seconds);
 
+/** Record the history of a solve, even if a signal ended it. All complete solves have the same
+ *  history, and that of an interrupted solve is the beginning of it. So an interrupted solve
+ *  never replaces a complete one. */
+void mg_benchmark_record(int s, const mg_history_t *history, mg_result_t *result);
+
+/** One solve that continues an earlier run, of the wing files (continue.c). It cannot be repeated,
+ *  so it is not timed. */
+MG_MUST_CHECK mg_status_t mg_benchmark_continue(mg_hierarchy_t *h, const mg_history_t *start,
+                                                mg_result_t *result);
+
 /** Show what runs next: a warm-up or timed solve after `done` ones, each of about `estimate`
  * seconds (show_solves.c, of the wing console). */
 void mg_benchmark_show(const mg_params_t *p, int s, bool timed, int done, double estimate);

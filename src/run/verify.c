@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "formulas/index.h"
 #include "formulas/walls.h"
+#include "wings.h"
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -36,8 +37,7 @@ typedef struct {
   double low, high, order_slack_low, order_slack_high;
 } window_t;
 
-static void fail(mg_result_t *result, const char *format, ...) MG_PRINTF(2, 3);
-static void fail(mg_result_t *result, const char *format, ...) {
+void mg_verify_fail(mg_result_t *result, const char *format, ...) {
   if (!result->passed) return; /* the first reason is the relevant one */
   result->passed = false;
   va_list args;
@@ -151,20 +151,21 @@ static void check_residuals(const mg_params_t *params, mg_result_t *result) {
     const double rel = hist->rel[hist->n_cycles - 1],
                  bound = residual_bound(params, result->size[s].n[0]);
     if (hist->diverged_level >= 0)
-      fail(result, "the solve at %s diverged in cycle %d on level %d", grid.text, hist->n_cycles,
-           hist->diverged_level);
-    if (!isfinite(rel)) fail(result, "the residual at %s is not finite", grid.text);
+      mg_verify_fail(result, "the solve at %s diverged in cycle %d on level %d", grid.text,
+                     hist->n_cycles, hist->diverged_level);
+    if (!isfinite(rel)) mg_verify_fail(result, "the residual at %s is not finite", grid.text);
     if (hist->stagnated)
-      fail(result,
-           "relative residual %.3g after %d cycles at %s no longer falls: --rtol=%.3g is below "
-           "round-off",
-           rel, hist->n_cycles, grid.text, params->rtol);
+      mg_verify_fail(
+          result,
+          "relative residual %.3g after %d cycles at %s no longer falls: --rtol=%.3g is below "
+          "round-off",
+          rel, hist->n_cycles, grid.text, params->rtol);
     if (!hist->converged)
-      fail(result, "relative residual %.3g after %d cycle%s at %s, above --rtol=%.3g", rel,
-           hist->n_cycles, hist->n_cycles == 1 ? "" : "s", grid.text, params->rtol);
+      mg_verify_fail(result, "relative residual %.3g after %d cycle%s at %s, above --rtol=%.3g",
+                     rel, hist->n_cycles, hist->n_cycles == 1 ? "" : "s", grid.text, params->rtol);
     if (rel > bound && !mg_params_solves_once(params) && mg_is_cube(result->size[s].n))
-      fail(result, "relative residual %.3g after %d cycle%s at %s, expected below %.3g", rel,
-           hist->n_cycles, hist->n_cycles == 1 ? "" : "s", grid.text, bound);
+      mg_verify_fail(result, "relative residual %.3g after %d cycle%s at %s, expected below %.3g",
+                     rel, hist->n_cycles, hist->n_cycles == 1 ? "" : "s", grid.text, bound);
   }
 }
 
@@ -198,11 +199,11 @@ static void check_error(const mg_params_t *params, mg_result_t *result) {
    * is below 0.02 and |A^-1| below 0.1. */
   const double rounding = DBL_EPSILON * n * n * 0.002, highest = w.high * expected + rounding;
   if (!(result->error <= highest))
-    fail(result, "error %.3g, expected at most %.3g", result->error, highest);
+    mg_verify_fail(result, "error %.3g, expected at most %.3g", result->error, highest);
   const double error_2h = result->error * exp2(result->order);
   if (!(error_2h <= w.high * expected_2h + rounding))
-    fail(result, "error %.3g between 2h and 4h, expected at most %.3g", error_2h,
-         w.high * expected_2h);
+    mg_verify_fail(result, "error %.3g between 2h and 4h, expected at most %.3g", error_2h,
+                   w.high * expected_2h);
   /* Below n = 64 the highest mode is not resolved, and only the upper bound is meaningful. */
   if (n < 64 || rounding > expected) {
     snprintf(result->note, sizeof result->note,
@@ -211,37 +212,14 @@ static void check_error(const mg_params_t *params, mg_result_t *result) {
     return;
   }
   if (!(result->error >= w.low * expected))
-    fail(result, "error %.3g, expected at least %.3g", result->error, w.low * expected);
+    mg_verify_fail(result, "error %.3g, expected at least %.3g", result->error, w.low * expected);
   const double expected_order = log2(expected_2h / expected);
   if (!(result->order >= expected_order - w.order_slack_low))
-    fail(result, "order %.3f, expected at least %.3f", result->order,
-         expected_order - w.order_slack_low);
+    mg_verify_fail(result, "order %.3f, expected at least %.3f", result->order,
+                   expected_order - w.order_slack_low);
   if (!(result->order <= expected_order + w.order_slack_high))
-    fail(result, "order %.3f, expected at most %.3f", result->order,
-         expected_order + w.order_slack_high);
-}
-
-/* Mixed precision: bound the distance from a run in double, which differs by float rounding alone.
- * The difference between two runs that round differently (rounding.h) is of the size of the
- * difference from a run in double; twice the difference is used as its bound. u_2h - R u_h has both
- * solutions' roundings. */
-static void check_rounding(const mg_params_t *params, mg_result_t *result) {
-  const double of[2] = {2.0 * (result->rounding[0] + result->rounding[1]),
-                        2.0 * (result->rounding[1] + result->rounding[2])};
-  if (params->precision != MG_CLASS_MIXED) return;
-  const double error_2h = result->error * exp2(result->order);
-  result->error_rounding = of[0] / result->error;
-  result->order_rounding = (of[0] / result->error + of[1] / error_2h) / log(2.0);
-  if (!(result->error_rounding <= MG_MAX_ERROR_ROUNDING))
-    fail(result,
-         "float rounding may change the error by %.2g %%, more than %.2g %%; use "
-         "--precision=double",
-         100.0 * result->error_rounding, 100.0 * MG_MAX_ERROR_ROUNDING);
-  if (!(result->order_rounding <= MG_MAX_ORDER_ROUNDING))
-    fail(result,
-         "float rounding may change the order by %.3g, more than %.3g; use "
-         "--precision=double",
-         result->order_rounding, MG_MAX_ORDER_ROUNDING);
+    mg_verify_fail(result, "order %.3f, expected at most %.3f", result->order,
+                   expected_order + w.order_slack_high);
 }
 
 /* True if the expected errors are known: all sides are Dirichlet walls, or all are periodic. */
@@ -255,10 +233,10 @@ void mg_verify(const mg_params_t *params, mg_result_t *result) {
   result->why[0] = result->note[0] = '\0';
   check_residuals(params, result);
   if (result->interrupted && result->n_sizes < result->n_sizes_planned)
-    fail(result, "interrupted after %d of %d sizes%s", result->n_sizes, result->n_sizes_planned,
-         result->where);
+    mg_verify_fail(result, "interrupted after %d of %d sizes%s", result->n_sizes,
+                   result->n_sizes_planned, result->where);
   else if (result->interrupted)
-    fail(result, "interrupted while the last size was timed%s", result->where);
+    mg_verify_fail(result, "interrupted while the last size was timed%s", result->where);
   if (!result->passed) return;
   if (mg_params_solves_once(params)) {
     snprintf(result->note, sizeof result->note, "%s: only the residual is checked",
@@ -276,7 +254,7 @@ void mg_verify(const mg_params_t *params, mg_result_t *result) {
     return;
   }
   if (result->n_sizes == MG_N_SIZES) {
-    check_rounding(params, result);
+    MG_IF_MIXED(mg_verify_rounding(params, result));
     check_error(params, result);
   } else
     snprintf(result->note, sizeof result->note,

@@ -21,4 +21,10 @@ void mg_verify(const mg_params_t *params, mg_result_t *result);
 /** Warn if --rtol is below the round-off limit on n cells per side. */
 void mg_verify_warn_of_rtol(const mg_params_t *params, const int32_t n[3]);
 
+/** The result is wrong, for this reason. The first one is kept. */
+void mg_verify_fail(mg_result_t *result, const char *format, ...) MG_PRINTF(2, 3);
+
+/** The part of mg_verify for mixed precision (verify_rounding.c, of the wing mixed). */
+void mg_verify_rounding(const mg_params_t *params, mg_result_t *result);
+
 #endif

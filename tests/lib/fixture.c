@@ -125,7 +125,7 @@ static void pass_halos(const mg_params_t *params, mg_plan_t *plan) {
     level->ghost_layers = layers;
     interpolate_ghosts(params, n, level);
     level->wall_layers =
-        mg_params_is_periodic_anywhere(params) ? level->ghost_layers : plan->radius;
+        mg_params_count_sides(params, MG_WALL_NONE) > 0 ? level->ghost_layers : plan->radius;
   }
 }
 

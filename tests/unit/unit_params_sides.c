@@ -91,10 +91,10 @@ static void test_boundary(void) {
               "dirichlet,neumann,dirichlet,dirichlet,neumann,dirichlet");
   for (int d = 0; d < 3; d++)
     CHECK(!mg_params_is_periodic(&params, d));
-  CHECK(!mg_params_is_periodic_anywhere(&params));
+  CHECK(mg_params_count_sides(&params, MG_WALL_NONE) == 0);
   expect_ok("7 8 --boundary=neumann,dirichlet,periodic");
   CHECK(mg_params_is_periodic(&params, 2) && !mg_params_is_periodic(&params, 0));
-  CHECK(mg_params_is_periodic_anywhere(&params));
+  CHECK(mg_params_count_sides(&params, MG_WALL_NONE) > 0);
   expect_usage("7 8 --boundary=robni", "unknown value (did you mean robin?); expected 1, 3 or 6");
   expect_usage("7 8 --boundary=neumann,dirichlet", "2, 4 or 5 words");
   expect_usage("7 8 --boundary=neumann,neumann,neumann,neumann,neumann", "2, 4 or 5 words");

@@ -27,7 +27,7 @@ unsigned mg_vectors_in(const mg_view_t *v) {
 }
 
 mg_status_t mg_slot_of(unsigned vectors, mg_vector_t vector, int *slot) {
-  *slot = mg_vectors_before(vectors, vector);
+  *slot = mg_n_vectors(vectors & ((1u << vector) - 1));
   if (vectors == 0 || vectors >> vector & 1) return MG_OK;
   return mg_error(MG_ERR_INTERNAL, "copy of vector %d, which this level does not store", vector);
 }
