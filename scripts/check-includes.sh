@@ -60,7 +60,7 @@ core_may='
   src/params/params_check.c src/params/params_command_line.c src/params/params_limits.c src/params/params_value.c : src/params/params_wings.h
   src/solver/problem.c               : src/solver/domain.h src/solver/reference.h
 '
-core_lines=13000
+core_lines=12998
 page=$(sed -n '/^## The core/,/^## Wings/p' docs/architecture.md)
 # shellcheck disable=SC2016 # backticks of Markdown
 core=$(sed -nE '/^\| `/{s/^\| ([^|]*) \|.*/\1/;s/`([^`]*)`,?/src\/\1/gp}' <<<"$page" | xargs -n 1)
