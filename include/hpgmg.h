@@ -58,7 +58,7 @@ typedef enum {
 typedef struct {
   hpgmg_reason_t reason;
   int cycles;
-  double residual; /**< max|f - A u| of u after the last cycle, computed anew with --krylov=cg;
+  double residual; /**< max|f - A u| of u after the last cycle, computed anew with --krylov;
                       times the volume of a cell by the mean one. f is without its mean if u is
                       determined only up to a constant, and holds the values of conditions */
   double relative; /**< residual / max|f - A c|, or the residual if f = 0. The constant c is
@@ -153,7 +153,7 @@ typedef struct {
   int varying_alpha;        /**< alpha is an array */
   int guess;                /**< hpgmg_solve starts from the values of u, with V-cycles */
   int32_t cycles;           /**< > 0: hpgmg_solve does this number of cycles, for any residual; not
-                                 with --krylov=cg or a smaller --max-cycles. 0: cycles until --rtol */
+                                 with --krylov or a smaller --max-cycles. 0: cycles until --rtol */
   const void *comm;      /**< const MPI_Comm *, duplicated; any level of thread support. NULL: this
                               process alone, without any call of MPI. If MPI is not initialized, the
                               library does it */
