@@ -97,13 +97,13 @@ static void test_backend(const fixture_backend_t *b) {
   test_directions(b, "--boundary=dirichlet,neumann,neumann");
   test_directions(b, "--boundary=robin:1:1:1,dirichlet,periodic --precision=mixed");
   test_again(b);
+  test_method(b);
   hpgmg_destroy(&first);
 }
 
 int main(int argc, char **argv) {
   parts_begin(&argc, &argv);
   parts_each(4, test_backend);
-  parts_each(4, test_method);
   parts_end();
   return FIXTURE_END();
 }
