@@ -75,7 +75,6 @@ void mg_machine_catch_broken_pipes(void) {
 }
 
 void mg_machine_catch_signals(void) {
-  mg_machine_catch_broken_pipes();
   catch_signal(SIGINT);
   catch_signal(SIGTERM);
   /* MPI libraries load UCX, which installs a SIGHUP handler. */
@@ -83,6 +82,7 @@ void mg_machine_catch_signals(void) {
     (void)signal(SIGHUP, SIG_IGN);
   else
     catch_signal(SIGHUP);
+  mg_machine_catch_broken_pipes();
 }
 
 int mg_machine_signal(void) {
