@@ -115,17 +115,16 @@ static mg_cycle_kind_t kind_of(const hpgmg_solver_t *s, int cycle) {
   return mg_plain_cycle_kind(s->has_guess ? 1 : cycle);
 }
 
-static mg_status_t run_cycles(hpgmg_solver_t *s) {
+/* @param[out] norm  after the last one; NULL: operations only enqueue */
+static mg_status_t run_cycles(hpgmg_solver_t *s, double *norm) {
   for (int c = 0; c < s->cycles; c++)
-    MG_TRY(mg_cycle_run(s->h, 0, kind_of(s, c), NULL));
+    MG_TRY(mg_cycle_run(s->h, 0, kind_of(s, c), c + 1 < s->cycles ? NULL : norm, NULL));
   return MG_OK;
 }
 
-/* A number of cycles. The last one may have computed the norm too. */
 static mg_status_t solve_by_number(hpgmg_solver_t *s, double f_norm, mg_history_t *history) {
   double norm;
-  MG_TRY(run_cycles(s));
-  MG_TRY(mg_cycle_residual_norm(s->h, 0, kind_of(s, s->cycles - 1), &norm));
+  MG_TRY(run_cycles(s, &norm));
   MG_TRY(mg_comm_max(mg_comm_world(), &norm, 1));
   MG_IF_SOLIDS(MG_TRY(mg_solids_finish(s->h)));
   history->n_cycles = s->cycles - 1 + s->has_guess;
@@ -179,7 +178,7 @@ static mg_status_t enqueue(hpgmg_solver_t *s, const hpgmg_array_t *f, const hpgm
   MG_TRY(mg_api_set_rhs(s, f, true));
   if (s->has_guess) MG_TRY(load_guess(s, u));
   s->h->captured = captured;
-  const mg_status_t status = run_cycles(s);
+  const mg_status_t status = run_cycles(s, NULL);
   s->h->captured = false;
   MG_TRY(status);
   MG_TRY(mg_boxes_fetch(s->boxes, MG_U, u));

@@ -93,10 +93,16 @@ static mg_status_t f_cycle(mg_hierarchy_t *h, int top, bool with_norm, int *dive
   return MG_OK;
 }
 
-/* Whether MG_U after a cycle is the result of a post-smooth. A mean may be subtracted from it. */
+/* Whether the norm is that of u with its mean: a number of --mean has rounding errors, and in mixed
+ * precision a restart from u continues with the same residual. */
+static bool sets_mean_first(const mg_hierarchy_t *h, int top) {
+  return (h->params.mean != 0.0 || h->low) && mg_is_singular(&h->level[top].store.view);
+}
+
+/* Whether the last operation before the norm is a post-smooth. */
 static bool ends_with_smooth(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kind) {
   return kind != MG_KIND_PRECONDITION && top < lowest_level(h, top, NULL) &&
-         !mg_is_singular(&h->level[top].store.view);
+         !sets_mean_first(h, top);
 }
 
 /* Whether the last sweep of a cycle also computes the residual norm. */
@@ -105,7 +111,7 @@ static bool ends_with_norm(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kin
          mg_smooth_has_residual(&h->level[top], MG_FROM_CORRECTION);
 }
 
-mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, double *norm) {
+static mg_status_t residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, double *norm) {
   mg_level_t *level = &h->level[top];
   MG_IF_MIXED(if (h->low) return mg_mixed_residual_norm(h, top, kind, norm));
   if (ends_with_norm(h, top, kind)) return mg_residual_norm_end(level, norm);
@@ -134,8 +140,10 @@ static mg_status_t run_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, i
   return mg_cycle_by_operations(h, top, kind, diverged);
 }
 
-mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged) {
+mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, double *norm,
+                         int *diverged) {
   mg_level_t *level = &h->level[top];
+  const bool norm_first = norm && !sets_mean_first(h, top);
   MG_IF_MIXED(if (h->low && kind == MG_KIND_NEXT && h->residual_level != top)
                   MG_TRY(mg_mixed_residual(h, top, NULL)));
   MG_IF_PROFILE(if (level->ranges)
@@ -143,7 +151,9 @@ mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *
   MG_TRY(run_cycle(h, top, kind, diverged));
   MG_IF_PROFILE(if (level->ranges) level->ranges->range_end());
   h->residual_level = -1;
-  return mg_set_mean(level, MG_U, kind == MG_KIND_PRECONDITION ? 0.0 : h->params.mean);
+  if (norm_first) MG_TRY(residual_norm(h, top, kind, norm));
+  MG_TRY(mg_set_mean(level, MG_U, kind == MG_KIND_PRECONDITION ? 0.0 : h->params.mean));
+  return norm && !norm_first ? residual_norm(h, top, kind, norm) : MG_OK;
 }
 
 mg_status_t mg_cycles_set_smoothers(mg_hierarchy_t *h, bool slow) {

@@ -21,19 +21,16 @@ typedef struct {
 /** Run one cycle on the levels from `top` down.
  *
  *  Uses the captured graph of this kind if there is one (graph.c). For a singular problem u gets
- *  mean zero. Collective over the world.
+ *  the mean of --mean, or zero. Collective over the world.
  *  @param[in]     kind      FIRST: from zero, F or V as chosen; NEXT: a V-cycle from MG_U;
  *                           PRECONDITION: a V-cycle from zero
+ *  @param[out]    norm      max |f - A u| on the ranks of level `top`, which wait for it. In double
+ *                           without --mean, that of u before its mean is removed. NULL: no norm
  *  @param[in,out] diverged  NULL: no check. Otherwise -1 on entry; set to the first level whose
  *                           residual exceeds mg_divergence_limit, with an extra norm per level
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
-                                       int *diverged);
-
-/** max |f - A u| on level `top` after mg_cycle_run(h, top, kind), before the next cycle: the cycle
- *  may have computed the norm on the device. */
-MG_MUST_CHECK mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
-                                                 double *norm);
+                                       double *norm, int *diverged);
 
 /** The cycle operation by operation: without a graph and without removing the mean of u. */
 MG_MUST_CHECK mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,

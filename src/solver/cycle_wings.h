@@ -98,8 +98,8 @@ MG_MUST_CHECK mg_status_t mg_mixed_check_rhs(const mg_hierarchy_t *h, double f_n
  *  device. The same on all ranks that hold cells of the level; false on others. */
 bool mg_mixed_ends_with_norm(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kind);
 
-/** mg_cycle_residual_norm in mixed precision. If later cycles may follow, the residual becomes the
- *  right-hand side of the next one, as by mg_mixed_residual. */
+/** The norm of mg_cycle_run in mixed precision. If later cycles may follow, the residual becomes
+ * the right-hand side of the next one, as by mg_mixed_residual. */
 MG_MUST_CHECK mg_status_t mg_mixed_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                                  double *norm);
 

@@ -40,7 +40,7 @@ static mg_status_t outer_steps(const mg_solve_t *s, mg_outer_t *outer) {
     bool restarts = false;
     MG_IF_CHOICES(MG_TRY(mg_method_adapt(s->h, s->history, &restarts)));
     if (restarts) MG_TRY(mg_outer_restart(level, outer));
-    MG_TRY(mg_cycle_run(s->h, s->top, MG_KIND_PRECONDITION, NULL));
+    MG_TRY(mg_cycle_run(s->h, s->top, MG_KIND_PRECONDITION, NULL, NULL));
     MG_IF_SOLIDS(if (s->top == 0) MG_TRY(mg_solids_correct(s->h)));
     MG_TRY(mg_outer_step(level, outer, &norm));
     MG_TRY(mg_solve_record(s, norm));
@@ -80,7 +80,7 @@ mg_status_t mg_krylov_repeat(mg_hierarchy_t *h, int top, int n, int n_cycles, in
   double norm;
   MG_TRY(mg_outer_begin(level, h->params.krylov, n == 0, &outer));
   for (; n < n_cycles && *diverged < 0; n++) {
-    MG_TRY(mg_cycle_run(h, top, MG_KIND_PRECONDITION, diverged));
+    MG_TRY(mg_cycle_run(h, top, MG_KIND_PRECONDITION, NULL, diverged));
     MG_TRY(mg_outer_step(level, &outer, &norm));
   }
   return mg_outer_end(level);

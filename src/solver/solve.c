@@ -102,8 +102,7 @@ static mg_status_t plain_cycles(const mg_solve_t *s) {
          s->history->n_cycles < mg_n_plain_cycles(s->h, s->max_cycles)) {
     const mg_cycle_kind_t kind = mg_plain_cycle_kind(s->history->n_cycles);
     double norm;
-    MG_TRY(mg_cycle_run(s->h, s->top, kind, NULL));
-    MG_TRY(mg_cycle_residual_norm(s->h, s->top, kind, &norm));
+    MG_TRY(mg_cycle_run(s->h, s->top, kind, &norm, NULL));
     MG_TRY(mg_solve_end_cycle(s, norm, true));
   }
   return MG_OK;
@@ -113,7 +112,7 @@ static mg_status_t plain_cycles(const mg_solve_t *s) {
 static mg_status_t find_diverged_level(mg_hierarchy_t *h, int top, int n_cycles, int *diverged) {
   int n = 0;
   for (; n < mg_n_plain_cycles(h, n_cycles) && *diverged < 0; n++)
-    MG_TRY(mg_cycle_run(h, top, mg_plain_cycle_kind(n), diverged));
+    MG_TRY(mg_cycle_run(h, top, mg_plain_cycle_kind(n), NULL, diverged));
   MG_IF_KRYLOV(
       if (n < n_cycles && *diverged < 0) return mg_krylov_repeat(h, top, n, n_cycles, diverged));
   return MG_OK;

@@ -116,7 +116,7 @@ static void test_repeated(mg_hierarchy_t *h, uint64_t want, const char *backend)
   solve(h, 0, &other);
   CHECK(same(hash_of(h, &other), want, "from a graph"));
   forget(h);
-  MUST(mg_cycle_run(h, 0, MG_KIND_FIRST, &diverged));
+  MUST(mg_cycle_run(h, 0, MG_KIND_FIRST, NULL, &diverged));
   CHECK_INT(diverged, -1);
   CHECK(same(hash_of(h, &history), want, "with checks"));
   if (h->n_levels > 1) solve(h, 1, &other);
