@@ -143,15 +143,11 @@ static bool writes(const mg_params_t *params, const file_t *output, const char *
 
 mg_status_t mg_parser_check_files(mg_parser_t *parser) {
   const mg_params_t *p = parser->params;
-  const file_t outputs[] = {{"dump", p->dump}, {"json", p->json}, {"csv", p->csv}};
-  const file_t inputs[] = {{"coefficients", p->coefficients},
-                           {"rhs", p->rhs},
-                           {"restart", p->restart},
-                           {"input", p->input}};
-  enum {
-    N_OUTPUTS = sizeof outputs / sizeof outputs[0],
-    N_INPUTS = sizeof inputs / sizeof inputs[0]
-  };
+  enum { N_OUTPUTS = 3, N_FILES = 7 };
+  const file_t files[N_FILES] = {{"dump", p->dump},  {"json", p->json},
+                                 {"csv", p->csv},    {"coefficients", p->coefficients},
+                                 {"rhs", p->rhs},    {"restart", p->restart},
+                                 {"input", p->input}};
   char name[MG_REAL_PATH_MAX];
   if (strcmp(p->dump, "-") == 0)
     return mg_parser_fail(parser, MG_ERR_USAGE,
@@ -161,23 +157,19 @@ mg_status_t mg_parser_check_files(mg_parser_t *parser) {
   if (p->json[0] != '\0' && strcmp(p->json, p->csv) == 0)
     return mg_parser_fail(parser, MG_ERR_USAGE,
                           "--json and --csv both write to '%.150s'; use different files", p->json);
-  for (int o = 0; o < N_OUTPUTS; o++) {
-    for (int other = o + 1; other < N_OUTPUTS; other++) {
-      mg_path_resolve(outputs[other].path, name);
-      if (writes(p, &outputs[o], name))
+  for (int o = 0; o < N_OUTPUTS; o++)
+    for (const file_t *output = &files[o], *file = output + 1; file < files + N_FILES; file++) {
+      /* --dump may replace the --restart file, which has been read by then. */
+      if (file->path == p->restart && output->path == p->dump) continue;
+      mg_path_resolve(file->path, name);
+      if (!writes(p, output, name)) continue;
+      if (file < files + N_OUTPUTS)
         return mg_parser_fail(parser, MG_ERR_USAGE,
                               "--%s and --%s both write to '%.150s'; use different files",
-                              outputs[o].option, outputs[other].option, outputs[other].path);
+                              output->option, file->option, file->path);
+      return mg_parser_fail(parser, MG_ERR_USAGE,
+                            "--%s would overwrite '%.150s', which --%s reads; use another file",
+                            output->option, file->path, file->option);
     }
-    for (int i = 0; i < N_INPUTS; i++) {
-      mg_path_resolve(inputs[i].path, name);
-      /* --dump may replace the --restart file, which has been read by then. */
-      if (inputs[i].path == p->restart && outputs[o].path == p->dump) continue;
-      if (writes(p, &outputs[o], name))
-        return mg_parser_fail(parser, MG_ERR_USAGE,
-                              "--%s would overwrite '%.150s', which --%s reads; use another file",
-                              outputs[o].option, inputs[i].path, inputs[i].option);
-    }
-  }
   return MG_OK;
 }
