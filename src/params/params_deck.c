@@ -21,6 +21,11 @@ typedef struct {
   char text[MG_DECK_LINE_MAX + 1]; /**< without comment and surrounding blanks */
 } line_t;
 
+/* Refuse the line; the format of the message, then its arguments. */
+#define REFUSE(line, format, ...)                                                                  \
+  mg_parser_fail((line)->parser, MG_ERR_USAGE, "%.150s:%d: " format, (line)->parser->deck_name,    \
+                 (line)->number, __VA_ARGS__)
+
 static bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
@@ -30,10 +35,8 @@ static mg_status_t check_text(const line_t *line, const char *begin, const char 
   for (const char *c = begin; c < end; c++) {
     const unsigned char byte = (unsigned char)*c;
     if ((byte >= 0x20 && byte != 0x7f) || byte == '\t') continue;
-    return mg_parser_fail(
-        line->parser, MG_ERR_USAGE,
-        "%.150s:%d: control character 0x%02x in column %d; a deck must be plain text",
-        line->parser->deck_name, line->number, byte, (int)(c - begin) + 1);
+    return REFUSE(line, "control character 0x%02x in column %d; a deck must be plain text", byte,
+                  (int)(c - begin) + 1);
   }
   return MG_OK;
 }
@@ -54,9 +57,8 @@ static mg_status_t store_line(line_t *line, const char *begin, const char *end) 
   while (begin < end && is_blank(end[-1]))
     end--;
   if (end - begin > MG_DECK_LINE_MAX)
-    return mg_parser_fail(
-        line->parser, MG_ERR_USAGE, "%.150s:%d: line of %lld characters exceeds the limit of %d",
-        line->parser->deck_name, line->number, (long long)(end - begin), MG_DECK_LINE_MAX);
+    return REFUSE(line, "line of %lld characters exceeds the limit of %d", (long long)(end - begin),
+                  MG_DECK_LINE_MAX);
   snprintf(line->text, sizeof line->text, "%.*s", (int)(end - begin), begin);
   return MG_OK;
 }
@@ -64,21 +66,15 @@ static mg_status_t store_line(line_t *line, const char *begin, const char *end) 
 /* Section names are checked, then ignored: they only help the reader of a deck. */
 static mg_status_t check_section(line_t *line) {
   char *name = line->text + 1, *close = strchr(name, ']');
-  if (!close)
-    return mg_parser_fail(line->parser, MG_ERR_USAGE,
-                          "%.150s:%d: missing ']' after the section name", line->parser->deck_name,
-                          line->number);
+  if (!close) return REFUSE(line, "%s", "missing ']' after the section name");
   if (close[1])
-    return mg_parser_fail(
-        line->parser, MG_ERR_USAGE,
-        "%.150s:%d: unexpected '%.60s' after the section name; move it to the next line",
-        line->parser->deck_name, line->number, close + 1 + strspn(close + 1, BLANKS));
+    return REFUSE(line, "unexpected '%.60s' after the section name; move it to the next line",
+                  close + 1 + strspn(close + 1, BLANKS));
   *close = '\0';
   for (int i = 0; mg_deck_sections[i]; i++)
     if (strcmp(mg_deck_sections[i], name) == 0) return MG_OK;
-  return mg_parser_fail(
-      line->parser, MG_ERR_USAGE, "%.150s:%d: unknown section [%.60s]; did you mean [%s]?",
-      line->parser->deck_name, line->number, name, mg_nearest_word(name, mg_deck_sections));
+  return REFUSE(line, "unknown section [%.60s]; did you mean [%s]?", name,
+                mg_nearest_word(name, mg_deck_sections));
 }
 
 static mg_status_t refuse_key(const line_t *line, const char *name) {
@@ -88,8 +84,7 @@ static mg_status_t refuse_key(const line_t *line, const char *name) {
     snprintf(hint, sizeof hint, "log2-box-dim and boxes-per-rank set the grid size, or cells");
   else if (nearest)
     snprintf(hint, sizeof hint, "did you mean %s?", nearest);
-  return mg_parser_fail(line->parser, MG_ERR_USAGE, "%.150s:%d: unknown key '%.60s'; %s",
-                        line->parser->deck_name, line->number, name, hint);
+  return REFUSE(line, "unknown key '%.60s'; %s", name, hint);
 }
 
 static mg_status_t set_key(const line_t *line, const char *name, const char *value) {
@@ -97,23 +92,17 @@ static mg_status_t set_key(const line_t *line, const char *name, const char *val
   const mg_option_t *option = mg_option_find(name);
   if (!option) return refuse_key(line, name);
   if (!(option->where & MG_IN_DECK))
-    return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "%.150s:%d: '%s' is not allowed in a deck; pass --%s on the command line",
-                          parser->deck_name, line->number, name, name);
+    return REFUSE(line, "'%s' is not allowed in a deck; pass --%s on the command line", name, name);
   int *first = &parser->deck_line[option - mg_options];
   if (*first > 0)
-    return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "%.150s:%d: duplicate key '%s', first on line %d; remove one of them",
-                          parser->deck_name, line->number, name, *first);
+    return REFUSE(line, "duplicate key '%s', first on line %d; remove one of them", name, *first);
   *first = line->number;
   return mg_parser_set(parser, option, value, MG_FROM_DECK, line->number);
 }
 
 static mg_status_t read_pair(line_t *line) {
   char *equals = strchr(line->text, '='), *end = equals;
-  if (!equals)
-    return mg_parser_fail(line->parser, MG_ERR_USAGE, "%.150s:%d: expected 'key = value'",
-                          line->parser->deck_name, line->number);
+  if (!equals) return REFUSE(line, "%s", "expected 'key = value'");
   while (end > line->text && is_blank(end[-1]))
     end--;
   *end = '\0';
