@@ -13,6 +13,7 @@ void mg_option_list_words(const mg_option_t *option, const char *before, char *t
 
 void mg_option_describe_limits(const mg_option_t *option, char *text, int text_size) {
   const size_t size = (size_t)text_size;
+  snprintf(text, size, "not in this build");
   switch (option->kind) {
   case MG_KIND_WORD:
     mg_option_list_words(option, "one of ", text, text_size);
@@ -33,7 +34,6 @@ void mg_option_describe_limits(const mg_option_t *option, char *text, int text_s
   case MG_KIND_CELLS:
   case MG_KIND_REALS:
   case MG_KIND_STRETCH:
-    snprintf(text, size, "not in this build");
     MG_IF_DOMAINS(mg_domain_describe(option, text, text_size));
     return;
   case MG_KIND_FLAG:
@@ -41,7 +41,6 @@ void mg_option_describe_limits(const mg_option_t *option, char *text, int text_s
     snprintf(text, size, "yes or no");
     return;
   case MG_KIND_SET:
-    snprintf(text, size, "not in this build");
     MG_IF_FILES(mg_set_describe(option, text, text_size));
     return;
   case MG_KIND_PAIRS:

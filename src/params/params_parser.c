@@ -61,7 +61,6 @@ mg_status_t mg_parser_set(mg_parser_t *parser, const mg_option_t *option, const 
   if (source == MG_FROM_DECK)
     return mg_parser_fail(parser, MG_ERR_USAGE, "%.150s:%d: %s = %.60s: %s", parser->deck_name,
                           line, option->name, text, why.text);
-  return mg_parser_fail(
-      parser, MG_ERR_USAGE, "%s%s=%.60s: %s", option->where & MG_AS_ARGUMENT ? "" : "--",
-      option->where & MG_AS_ARGUMENT ? option->metavar : option->name, text, why.text);
+  return mg_parser_fail(parser, MG_ERR_USAGE, "%s=%.60s: %s",
+                        mg_parser_label(parser, (mg_option_id_t)id).text, text, why.text);
 }

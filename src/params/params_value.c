@@ -70,31 +70,25 @@ bool mg_option_read_double(const mg_option_t *option, const char *text, double *
   return true;
 }
 
-/* Words allowed instead of a number: -1 for the first, -2 for the second, ...; 0 if not a word. */
-static int64_t find_word(const mg_option_t *option, const char *text) {
-  for (int i = 0; option->words && option->words[i]; i++)
-    if (strcmp(option->words[i], text) == 0) return -1 - i;
-  return 0;
+/* Number of a word in a list; -1: not there. */
+static int find_word(const char *const *words, const char *text) {
+  for (int i = 0; words && words[i]; i++)
+    if (strcmp(words[i], text) == 0) return i;
+  return -1;
 }
 
 bool mg_option_read_word(const mg_option_t *option, const char *text, int *value, mg_why_t *why) {
-  for (int i = 0; option->words[i]; i++) {
-    if (strcmp(option->words[i], text) != 0) continue;
-    *value = i;
-    return true;
-  }
+  *value = find_word(option->words, text);
+  if (*value >= 0) return true;
   MG_IF_CONSOLE(return mg_nearest_refuse_word(option, text, why));
   return mg_option_refuse(option, "unknown value", why);
 }
 
 static bool read_flag(const mg_option_t *option, const char *text, bool *value, mg_why_t *why) {
-  static const char *const words[] = {"no", "yes", "false", "true", "off", "on"};
-  for (int i = 0; i < 6; i++) {
-    if (strcmp(words[i], text) != 0) continue;
-    *value = i % 2 != 0;
-    return true;
-  }
-  return mg_option_refuse(option, "unknown value", why);
+  static const char *const words[] = {"no", "yes", "false", "true", "off", "on", NULL};
+  const int word = find_word(words, text);
+  *value = word % 2 != 0;
+  return word >= 0 || mg_option_refuse(option, "unknown value", why);
 }
 
 /* --quiet and --verbose share one field. Setting both is a contradiction. */
@@ -181,7 +175,7 @@ static bool read_value(const mg_option_t *option, const char *text, mg_value_t *
     v->word = (int)number; /* the table's limits fit an int */
     return true;
   case MG_KIND_INT64:
-    v->number = find_word(option, text);
+    v->number = -1 - find_word(option->words, text); /* -1 for the first word, -2, ...; 0: none */
     return v->number != 0 || mg_option_read_int64(option, text, &v->number, why);
   case MG_KIND_DOUBLE:
     return mg_option_read_double(option, text, &v->real, why);
