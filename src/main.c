@@ -52,8 +52,7 @@ static mg_status_t plan(run_t *r) {
 /* A right-hand side of 0 is rarely meant: the files may lack f, or values on sides. */
 static mg_status_t warn_of_zero(mg_level_t *level) {
   double largest;
-  MG_TRY(mg_max_norm(level, MG_F, MG_NO_VECTOR, &largest));
-  MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
+  MG_TRY(mg_world_norm(level, MG_F, MG_NO_VECTOR, &largest));
   if (largest == 0.0)
     mg_warning("f and all values on sides are 0, so u is constant; give f with --rhs=FILE");
   return MG_OK;

@@ -311,8 +311,7 @@ static mg_status_t largest_row(mg_level_t *level, mg_operator_t op, double *sum)
     const bool has_wall = !mg_is_periodic(&level->store.view, d);
     double beta = 0.0;
     int32_t n[2];
-    status = mg_max_norm(level, vec, MG_NO_VECTOR, &beta);
-    if (status == MG_OK) status = mg_comm_max(mg_comm_world(), &beta, 1);
+    status = mg_world_norm(level, vec, MG_NO_VECTOR, &beta);
     if (status == MG_OK && has_wall) status = mg_boundary_move(level, vec, d, 1, false, wall);
     const int64_t faces = mg_boundary_faces_size(level->plan->layout.n, d, n);
     for (int64_t face = 0; face < faces && has_wall; face++)
@@ -343,8 +342,7 @@ static mg_status_t check_residual(mg_hierarchy_t *h, const mg_restart_t *restart
   mg_level_t *level = &h->level[0];
   const double stored = restart->history.norm[restart->history.n_cycles - 1];
   double u_norm, row;
-  MG_TRY(mg_max_norm(level, MG_U, MG_NO_VECTOR, &u_norm));
-  MG_TRY(mg_comm_max(mg_comm_world(), &u_norm, 1));
+  MG_TRY(mg_world_norm(level, MG_U, MG_NO_VECTOR, &u_norm));
   MG_TRY(largest_row(level, h->params.op, &row));
   const double limit = 2.0 * rounding_of(restart) * (f_norm + norm + row * u_norm);
   const bool is_float = restart->precision == MG_PRECISION_FLOAT;

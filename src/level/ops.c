@@ -112,6 +112,11 @@ mg_status_t mg_max_norm(mg_level_t *level, mg_vector_t x, mg_vector_t y, double 
   return mg_max_over_ranks(level, norm);
 }
 
+mg_status_t mg_world_norm(mg_level_t *level, mg_vector_t x, mg_vector_t y, double *norm) {
+  MG_TRY(mg_max_norm(level, x, y, norm));
+  return mg_comm_max(mg_comm_world(), norm, 1);
+}
+
 mg_status_t mg_dot(mg_level_t *level, mg_vector_t x, mg_vector_t y, double *dot) {
   *dot = 0.0;
   if (!level->comm) return MG_OK;

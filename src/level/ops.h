@@ -55,6 +55,10 @@ MG_MUST_CHECK mg_status_t mg_copy_once(const mg_backend_t *backend, const mg_cop
 MG_MUST_CHECK mg_status_t mg_max_norm(mg_level_t *level, mg_vector_t x, mg_vector_t y,
                                       double *norm);
 
+/** mg_max_norm, also on ranks without cells of the level. Collective over the world. */
+MG_MUST_CHECK mg_status_t mg_world_norm(mg_level_t *level, mg_vector_t x, mg_vector_t y,
+                                        double *norm);
+
 /** Make a norm of the rank that of the level. */
 MG_MUST_CHECK mg_status_t mg_max_over_ranks(mg_level_t *level, double *norm);
 

@@ -158,12 +158,6 @@ static mg_status_t run_size_or_stop(mg_hierarchy_t *h, int s, const mg_history_t
   return MG_OK;
 }
 
-/* Difference between the solution of this size and the restricted one of the previous size. */
-static mg_status_t richardson(mg_hierarchy_t *h, int s, double *error) {
-  MG_TRY(mg_max_norm(&h->level[s], MG_U, MG_RESTRICTED_U, error));
-  return mg_comm_max(mg_comm_world(), error, 1);
-}
-
 mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result_t *result) {
   double difference[MG_N_SIZES] = {NAN, NAN, NAN};
   result->n_sizes_planned = h->n_levels < MG_N_SIZES ? h->n_levels : MG_N_SIZES;
@@ -178,7 +172,8 @@ mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result
     MG_TRY(run_size_or_stop(h, s, start, result));
     MG_IF_PROFILE(if (s == 0) mg_timers_save(h));
     if (result->n_sizes <= s || result->diverged) break;
-    if (s > 0) MG_TRY(richardson(h, s, &difference[s]));
+    /* Richardson: this size's solution minus the restricted one of the previous size. */
+    if (s > 0) MG_TRY(mg_world_norm(&h->level[s], MG_U, MG_RESTRICTED_U, &difference[s]));
     if (s + 1 < result->n_sizes_planned) MG_TRY(mg_restrict(h, s, MG_U, MG_RESTRICTED_U));
     /* How float rounding changes u. Only error and order need it, which need all sizes. */
     MG_IF_MIXED(const mg_size_result_t *size = &result->size[s];

@@ -24,11 +24,6 @@ static mg_status_t solve_again(mg_hierarchy_t *h, int s, int n_cycles, double sc
   return status;
 }
 
-static mg_status_t compare(mg_level_t *level, double *difference) {
-  MG_TRY(mg_max_norm(level, MG_U, MG_RESTRICTED_U, difference));
-  return mg_comm_max(mg_comm_world(), difference, 1);
-}
-
 mg_status_t mg_rounding_measure(mg_hierarchy_t *h, int s, int n_cycles, double f_norm,
                                 double *difference) {
   const double scale = 3.0; /* not a power of two */
@@ -37,10 +32,10 @@ mg_status_t mg_rounding_measure(mg_hierarchy_t *h, int s, int n_cycles, double f
   if (s > 0) MG_TRY(mg_axpby(level, MG_RESTRICTED_U, 1.0, MG_U, 0.0, MG_NO_VECTOR));
   MG_TRY(solve_again(h, s, n_cycles, scale, f_norm));
   if (s > 0) {
-    MG_TRY(compare(level, difference));
+    MG_TRY(mg_world_norm(level, MG_U, MG_RESTRICTED_U, difference));
     return mg_axpby(level, MG_U, 1.0, MG_RESTRICTED_U, 0.0, MG_NO_VECTOR);
   }
   MG_TRY(mg_restrict(h, 0, MG_U, MG_U));
-  MG_TRY(compare(&h->level[1], difference));
+  MG_TRY(mg_world_norm(&h->level[1], MG_U, MG_RESTRICTED_U, difference));
   return h->params.dump[0] ? solve_again(h, 0, n_cycles, 1.0, f_norm) : MG_OK;
 }

@@ -182,8 +182,7 @@ mg_status_t mg_problem_set(mg_hierarchy_t *h) {
 mg_status_t mg_problem_restrict_rhs(mg_hierarchy_t *h, int l, double *f_norm) {
   for (int fine = 0; fine < l; fine++)
     MG_TRY(mg_restrict(h, fine, MG_F, MG_F));
-  MG_TRY(mg_max_norm(&h->level[l], MG_F, MG_NO_VECTOR, f_norm));
-  MG_TRY(mg_comm_max(mg_comm_world(), f_norm, 1));
+  MG_TRY(mg_world_norm(&h->level[l], MG_F, MG_NO_VECTOR, f_norm));
   MG_IF_MIXED(if (h->low) return mg_mixed_check_rhs(h, *f_norm));
   return MG_OK;
 }

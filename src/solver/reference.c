@@ -20,8 +20,7 @@ static mg_status_t norm_of_values(mg_hierarchy_t *h, int d, int side, double shi
   MG_TRY(mg_fill(level, MG_U, shift));
   MG_TRY(mg_wall_values_put(h, d, side));
   MG_TRY(mg_shift(level, MG_U, MG_U, -shift));
-  MG_TRY(mg_max_norm(level, MG_U, MG_NO_VECTOR, norm));
-  return mg_comm_max(mg_comm_world(), norm, 1);
+  return mg_world_norm(level, MG_U, MG_NO_VECTOR, norm);
 }
 
 /* The range of values that differ from face to face, from maximum norms, which are those of any
@@ -77,8 +76,7 @@ mg_status_t mg_reference_set(mg_hierarchy_t *h) {
   const int n = r->least == r->greatest ? 1 : 3;
   double f_norm, least_norm = INFINITY;
   if (!mg_reference_needs_u(h)) return MG_OK;
-  MG_TRY(mg_max_norm(&h->level[0], MG_F, MG_NO_VECTOR, &f_norm));
-  MG_TRY(mg_comm_max(mg_comm_world(), &f_norm, 1));
+  MG_TRY(mg_world_norm(&h->level[0], MG_F, MG_NO_VECTOR, &f_norm));
   for (int i = 0; i < n; i++) {
     double norm;
     MG_TRY(norm_of(h, c[i], f_norm, &norm));

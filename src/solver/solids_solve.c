@@ -54,8 +54,7 @@ mg_status_t mg_solids_set_rhs(mg_hierarchy_t *h) {
   double largest, shift = 0.0;
   MG_TRY(mg_comm_agree_or_end(set_rhs(s, &shift)));
   if (s->n_singular == 0 || s->warned) return MG_OK;
-  MG_TRY(mg_max_norm(&h->level[0], MG_F, MG_NO_VECTOR, &largest));
-  MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
+  MG_TRY(mg_world_norm(&h->level[0], MG_F, MG_NO_VECTOR, &largest));
   if (!(shift > 1e-6 * largest)) return MG_OK;
   s->warned = true;
   mg_warning("u is determined only up to a constant in %d separate part%s of the grid: subtracting "
