@@ -74,18 +74,6 @@ static int32_t planes_of(const mg_patch_t *p) {
   return fit < 1 ? 1 : fit < p->n[2] ? (int32_t)fit : p->n[2];
 }
 
-/* Checksum of the rows of some planes of a patch, from plane k on. */
-static uint64_t sum_rows(const mg_view_t *v, const mg_patch_t *p, int32_t k, int32_t planes,
-                         const double *cells) {
-  uint64_t sum = 0;
-  for (int32_t plane = k; plane < k + planes; plane++)
-    for (int32_t j = 0; j < p->n[1]; j++, cells += p->n[0]) {
-      const int64_t row = (int64_t)(p->lo[2] + plane) * v->n[1] + p->lo[1] + j;
-      sum += mg_checksum_doubles(cells, p->n[0], (uint64_t)(row * v->n[0] + p->lo[0]));
-    }
-  return sum;
-}
-
 static mg_status_t sum_patch(const mg_level_t *level, mg_vector_t vec, int q, double *buffer,
                              uint64_t *sum) {
   const mg_view_t *v = &level->store.view;
@@ -97,7 +85,11 @@ static mg_status_t sum_patch(const mg_level_t *level, mg_vector_t vec, int q, do
         .src_patch = q, .dst_patch = -1, .src_lo = {0, 0, k}, .n = {p->n[0], p->n[1], n}};
     const mg_copy_job_t job = {v, v, buffer, &item, 1};
     MG_TRY(mg_copy_once(level->backend, &job, vec, vec));
-    *sum += sum_rows(v, p, k, n, buffer);
+    for (int64_t j = 0; j < (int64_t)n * p->n[1]; j++) {
+      const int64_t row = (p->lo[2] + k + j / p->n[1]) * v->n[1] + p->lo[1] + j % p->n[1];
+      *sum +=
+          mg_checksum_doubles(buffer + j * p->n[0], p->n[0], (uint64_t)(row * v->n[0] + p->lo[0]));
+    }
   }
   return MG_OK;
 }
