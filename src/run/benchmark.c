@@ -27,7 +27,10 @@ static mg_status_t check_interrupt(mg_result_t *result) {
   return mg_benchmark_poll_stop(NULL, &result->interrupted);
 }
 
-void mg_benchmark_record(int s, const mg_history_t *history, mg_result_t *result) {
+/* Record the history of a solve, even if a signal ended it. All complete solves have the same
+ * history, and that of an interrupted solve is the beginning of it. So an interrupted solve never
+ * replaces a complete one. */
+static void record(int s, const mg_history_t *history, mg_result_t *result) {
   mg_size_result_t *size = &result->size[s];
   if (s == 0) result->n_cycles_at_h = history->n_cycles;
   if (history->stopped && !history->converged) {
@@ -51,15 +54,17 @@ static mg_status_t repeat_rhs_norm(mg_hierarchy_t *h, int s, double *f_norm) {
   return MG_OK;
 }
 
-mg_status_t mg_benchmark_solve(mg_hierarchy_t *h, int s, mg_result_t *result, double *seconds) {
+mg_status_t mg_benchmark_solve(mg_hierarchy_t *h, int s, const mg_history_t *start,
+                               mg_result_t *result, double *seconds) {
   mg_history_t history;
+  if (start) history = *start;
   MG_TRY(mg_comm_barrier(mg_comm_world()));
-  const double start = mg_now();
+  const double begin = mg_now();
   MG_TRY(repeat_rhs_norm(h, s, &result->size[s].f_norm));
-  const mg_status_t status =
-      mg_solve_watched(h, s, result->size[s].f_norm, &until_signal, &history);
-  *seconds = mg_now() - start;
-  if (status == MG_OK || status == MG_ERR_DIVERGED) mg_benchmark_record(s, &history, result);
+  const mg_status_t status = (start ? mg_solve_continue : mg_solve_watched)(
+      h, s, result->size[s].f_norm, &until_signal, &history);
+  *seconds = mg_now() - begin;
+  if (status == MG_OK || status == MG_ERR_DIVERGED) record(s, &history, result);
   MG_TRY(status);
   MG_TRY(mg_comm_max(mg_comm_world(), seconds, 1));
   /* Otherwise a clock that goes back by an hour adds an hour of solves. */
@@ -79,7 +84,7 @@ static mg_status_t warm_up(mg_hierarchy_t *h, int s, mg_result_t *result, double
   *estimate = 0.0;
   for (int i = 0; i < n && !result->interrupted; i++) {
     MG_IF_CONSOLE(mg_benchmark_show(&h->params, s, false, i, *estimate));
-    MG_TRY(mg_benchmark_solve(h, s, result, estimate));
+    MG_TRY(mg_benchmark_solve(h, s, NULL, result, estimate));
     if (result->interrupted) return MG_OK;
     mg_benchmark_log("warm-up", &result->size[s], *estimate);
     MG_TRY(check_interrupt(result));
@@ -97,7 +102,7 @@ static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, d
     (void)estimate;
     MG_IF_CONSOLE(mg_benchmark_show(p, s, true, size->n_solves,
                                     size->n_solves > 0 ? size->seconds_mean : estimate));
-    MG_TRY(mg_benchmark_solve(h, s, result, &seconds));
+    MG_TRY(mg_benchmark_solve(h, s, NULL, result, &seconds));
     if (result->interrupted) return MG_OK;
     mg_benchmark_log(p->verify_only ? "verification" : "timing", size, seconds);
     size->seconds_min =

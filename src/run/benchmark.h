@@ -65,16 +65,12 @@ MG_MUST_CHECK mg_status_t mg_benchmark_poll_stop(void *no_data, bool *stop);
 
 /** One solve at size s, timed on every rank from a common start; all ranks get the time of the
  *  slowest. A signal ends the solve after the current cycle: result->interrupted is set, and the
- *  time is meaningless. */
-MG_MUST_CHECK mg_status_t mg_benchmark_solve(mg_hierarchy_t *h, int s, mg_result_t *result,
-                                             double *seconds);
+ *  time is meaningless.
+ *  @param[in] start  as in mg_benchmark */
+MG_MUST_CHECK mg_status_t mg_benchmark_solve(mg_hierarchy_t *h, int s, const mg_history_t *start,
+                                             mg_result_t *result, double *seconds);
 /** Log a solve of a phase with --verbose. */
 void mg_benchmark_log(const char *phase, const mg_size_result_t *size, double seconds);
-
-/** Record the history of a solve, even if a signal ended it. All complete solves have the same
- *  history, and that of an interrupted solve is the beginning of it. So an interrupted solve
- *  never replaces a complete one. */
-void mg_benchmark_record(int s, const mg_history_t *history, mg_result_t *result);
 
 /** One solve that continues an earlier run, of the wing files (continue.c). It cannot be repeated,
  *  so it is not timed. */

@@ -35,7 +35,7 @@ mg_status_t mg_benchmark_profile(mg_hierarchy_t *h, mg_result_t *result) {
   result->seconds_profiled = 0.0;
   for (int s = 0; s < N_SOLVES && status == MG_OK && !result->interrupted; s++) {
     double seconds;
-    status = mg_benchmark_solve(h, 0, result, &seconds);
+    status = mg_benchmark_solve(h, 0, NULL, result, &seconds);
     if (status == MG_OK) mg_benchmark_log("profile", &result->size[0], seconds);
     if (status == MG_OK) result->seconds_profiled += seconds / N_SOLVES;
   }
