@@ -1,5 +1,4 @@
 /* The stages of a check on one rank: solves, comparison of the solutions, bandwidth. */
-#include "base/alloc.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/timers.h"

@@ -1,4 +1,3 @@
-#include "base/log.h"
 #include "lab/exercise.h"
 #include "lab/lab_cpu.h"
 #include <inttypes.h>

@@ -5,7 +5,6 @@
 #include "base/timers.h"
 #include "io/report/report.h"
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * which a dependent chain exposes. Independent sums (in vector lanes, and in several vectors) hide
  * it until cache or memory is the limit. All numbers are small integers, whose sums are exact in
  * any order. */
-#include "base/log.h"
 #include "lab/lab_cpu.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* Ladder 2 on a CPU: memory is read in lines of 64 bytes, whether all of a line is used or not. */
-#include "base/log.h"
 #include "lab/lab_cpu.h"
 #include <stdlib.h>
 

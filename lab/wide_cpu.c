@@ -1,7 +1,6 @@
 /* Ladder 3 on a CPU: to[p] = max over k of big(p, k) + small(k), where a point's terms are
  * contiguous, at p TERMS + k. A chain of dependent maxima exposes the latency of each; a vector of
  * them hides it. */
-#include "base/log.h"
 #include "lab/lab_cpu.h"
 #include <stdlib.h>
 

@@ -1,6 +1,5 @@
 #include "api/array_memory.h"
 #include <dlfcn.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Values of CUpointer_attribute and CUmemorytype, from the CUDA driver API's reference. */

@@ -2,7 +2,6 @@
 #include "api/array_memory.h"
 #include "api/solver.h"
 #include "comm/comm.h"
-#include "formulas/walls.h"
 #include "level/ops.h"
 #include "params/params_wings.h"
 #include "solver/solids.h"

@@ -2,7 +2,6 @@
 #include "config.h"
 #endif
 #include "api/solver.h"
-#include "base/alloc.h"
 #include "base/locale.h"
 #include "comm/comm_wings.h"
 #include "device/device_select.h"
@@ -10,7 +9,6 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

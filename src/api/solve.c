@@ -4,7 +4,6 @@
 #include "backend/sweeps.h"
 #include "base/alloc.h"
 #include "comm/comm.h"
-#include "formulas/walls.h"
 #include "level/ops.h"
 #include "solver/reference.h"
 #include "solver/solids.h"

@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 /* First line of a file about cache `index` of CPU 0. @return false if there is none */
 static bool read_line(const char *root, int index, const char *name, char *line, int size) {

@@ -12,7 +12,6 @@
 #include "params/params_value.h"
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 /* A sequence of calls on one file; after the first failure, the rest do nothing. */

@@ -2,7 +2,6 @@
 #include "base/log.h"
 #include "base/real_path.h"
 #include "comm/comm.h"
-#include "formulas/index.h"
 #include "io/atomic_file.h"
 #include "io/dump_parts.h"
 #include "io/hdf5/h5.h"

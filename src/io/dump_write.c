@@ -4,7 +4,6 @@
 #include "io/boundary_faces_io.h"
 #include "io/dump_parts.h"
 #include "io/field_io.h"
-#include "io/input.h"
 #include "io/stored_sums.h"
 #include "level/ops.h"
 #include "params/params_files.h"

@@ -1,6 +1,5 @@
 /* What files of --coefficients and --rhs must not have: names that nothing reads, and values that
  * are packed or missing. */
-#include "base/log.h"
 #include "io/input_parts.h"
 #include "params/params_nearest.h"
 #include <math.h>

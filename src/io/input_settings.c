@@ -1,5 +1,4 @@
 /* Options that follow from the files of --coefficients and --rhs. */
-#include "formulas/index.h"
 #include "io/input_parts.h"
 #include "params/params_files.h"
 #include "params/params_value.h"

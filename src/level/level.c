@@ -2,7 +2,6 @@
 #include "config.h"
 #endif
 #include "base/alloc.h"
-#include "base/log.h"
 #include "formulas/walls.h"
 #include "level/level.h"
 #include "wings.h"

@@ -1,5 +1,4 @@
 #include "level/smooth.h"
-#include "base/alloc.h"
 #include "formulas/smoother_steps.h"
 #include "level/ops.h"
 #include "level/sweep_wings.h"

@@ -3,7 +3,6 @@
 #include "base/log.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Memory of a cut. */
 typedef struct {

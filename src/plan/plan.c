@@ -3,7 +3,6 @@
 #include "plan/domain_plan.h"
 #include "wings.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *mg_place_name(mg_place_t place) {

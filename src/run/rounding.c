@@ -1,5 +1,4 @@
 #include "run/rounding.h"
-#include "base/log.h"
 #include "base/log_wings.h"
 #include "level/ops.h"
 #include "level/transfer.h"

@@ -1,6 +1,5 @@
 #include "backend/cycles.h"
 #include "level/profile.h"
-#include "level/smooth.h"
 #include "level/transfer.h"
 #include "solver/bottom.h"
 #include "solver/cycle_wings.h"

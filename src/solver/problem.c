@@ -3,7 +3,6 @@
 #include "formulas/coefficients.h"
 #include "formulas/walls.h"
 #include "level/ops.h"
-#include "level/smooth.h"
 #include "level/transfer.h"
 #include "solver/cycle.h"
 #include "solver/cycle_wings.h"

@@ -3,11 +3,9 @@
 #include "base/alloc.h"
 #include "base/sum.h"
 #include "comm/comm.h"
-#include "level/ops.h"
 #include "solver/solids_parts.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Sets of this rank's cells, as trees: each cell has a parent, a root itself. A root has the label
  * of its set: the least number of its cells in the grid, or `fixed`. Labels of cells outside are

@@ -1,7 +1,6 @@
 #include "transport/exchange.h"
 #include "base/alloc.h"
 #include <stdlib.h>
-#include <string.h>
 
 struct mg_exchange {
   mg_copy_plan_t plan;

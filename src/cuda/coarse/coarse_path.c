@@ -2,7 +2,6 @@
  * (bottom.cu), or for a cycle over all of them (cycle.cu). Separate launches would take longer than
  * the work. */
 #include "cuda/coarse/coarse_path.h"
-#include "formulas/vectors.h"
 #include "plan/path.h"
 
 static bool is_cube(const int32_t n[3]) {

@@ -1,6 +1,4 @@
 /* The path of fused sweeps: several steps per pass over memory (fused/sweeps.cu, fv4/fused.cu). */
-#include "formulas/smoother.h"
-#include "formulas/smoother_steps.h"
 #include "formulas/walls.h"
 #include "plan/path_facts.h"
 

@@ -1,6 +1,5 @@
 /* Groups and their attributes. */
 #include "io/hdf5/h5_file.h"
-#include <stdio.h>
 #include <string.h>
 
 mg_status_t mg_h5_group(mg_h5_t *file, const char *path) {

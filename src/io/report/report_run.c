@@ -6,7 +6,6 @@
 #include "device/device_select.h"
 #include "io/report/report_wings.h"
 #include "wings.h"
-#include <math.h>
 
 const char *mg_report_command_line(int argc, char *const argv[]) {
   static char line[4096];
