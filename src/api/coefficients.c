@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "comm/comm.h"
 #include "formulas/walls.h"
+#include "level/metric.h"
 #include "level/ops.h"
 #include "level/wall_faces.h"
 #include "solver/cycle_wings.h"
@@ -41,13 +42,8 @@ static mg_status_t load_faces(hpgmg_solver_t *s, int d) {
 }
 
 static mg_status_t load_cell_beta(hpgmg_solver_t *s) {
-  mg_level_t *level = &s->h->level[0];
   MG_TRY(mg_boxes_store(s->boxes, s->field[MG_API_CELL_BETA], MG_CELLS, MG_U));
-  if (!level->comm) return MG_OK;
-  MG_TRY(mg_halo(level, MG_U, false));
-  for (int d = 0; d < 3; d++)
-    MG_TRY(level->backend->arrays->average(&level->store.view, d, MG_U, s->params.face[d]));
-  return mg_fill(level, MG_U, 0.0);
+  return mg_metric_average_betas(s->h);
 }
 
 static mg_status_t load(void *data, mg_hierarchy_t *h) {

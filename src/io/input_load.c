@@ -1,5 +1,4 @@
 /* Read the fields of a user-defined problem, check them, and copy them to the finest level. */
-#include "backend/arrays.h"
 #include "base/alloc.h"
 #include "base/log.h"
 #include "formulas/arrays.h"
@@ -175,16 +174,6 @@ static mg_status_t read_walls(field_t *f, int d) {
   return judge(f);
 }
 
-/* Make face betas of the cell betas in MG_U. */
-static mg_status_t average(mg_hierarchy_t *h) {
-  mg_level_t *level = &h->level[0];
-  if (!level->comm) return MG_OK;
-  MG_TRY(mg_halo(level, MG_U, false));
-  for (int d = 0; d < 3; d++)
-    MG_TRY(level->backend->arrays->average(&level->store.view, d, MG_U, h->params.face[d]));
-  return mg_fill(level, MG_U, 0.0);
-}
-
 /* Look for a beta above 0 on the low side. */
 static void look_at_low_side(field_t *f, const double *cells, int32_t plane) {
   const int d = f->direction;
@@ -236,7 +225,7 @@ static mg_status_t read_field(field_t *f) {
   for (int side = 0; f->wall && side < 2; side++)
     f->closed[side] = mg_gives_flux(&f->h->params.side[d][side]);
   MG_TRY(mg_field_read(&f->io, f->place->path, MG_NO_VECTOR));
-  if (f->field == MG_INPUT_BETA) return average(f->h);
+  if (f->field == MG_INPUT_BETA) return mg_metric_average_betas(f->h);
   MG_IF_SOLIDS(if (f->is_mask) return mg_solids_take_mask(f->h));
   if (f->field == MG_INPUT_GIVEN) return take_given(f);
   if (!f->wall) return MG_OK;
@@ -354,7 +343,7 @@ static mg_status_t fill_others(mg_hierarchy_t *h, const mg_input_t *input) {
   const mg_input_place_t *place = input->place;
   if (!place[MG_INPUT_BETA].path[0] && !place[MG_INPUT_BETA_I].path[0]) {
     MG_TRY(mg_fill(&h->level[0], MG_U, 1.0));
-    MG_TRY(average(h));
+    MG_TRY(mg_metric_average_betas(h));
   }
   return place[MG_INPUT_F].path[0] ? MG_OK : mg_fill(&h->level[0], MG_F, 0.0);
 }

@@ -1,4 +1,5 @@
 #include "level/metric.h"
+#include "backend/arrays.h"
 #include "backend/domains.h"
 #include "base/alloc.h"
 #include "formulas/transfer.h"
@@ -114,6 +115,15 @@ mg_status_t mg_metric_apply_rhs(mg_hierarchy_t *h) {
 
 mg_status_t mg_metric_apply(mg_hierarchy_t *h, int l, mg_vector_t vec) {
   return mg_metric_apply_as(h, l, vec, vec);
+}
+
+mg_status_t mg_metric_average_betas(mg_hierarchy_t *h) {
+  mg_level_t *level = &h->level[0];
+  if (!level->comm) return MG_OK;
+  MG_TRY(mg_halo(level, MG_U, false));
+  for (int d = 0; d < 3; d++)
+    MG_TRY(level->backend->arrays->average(&level->store.view, d, MG_U, h->params.face[d]));
+  return mg_fill(level, MG_U, 0.0);
 }
 
 mg_status_t mg_metric_volumes(mg_hierarchy_t *h, int l, mg_vector_t vec) {
