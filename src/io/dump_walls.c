@@ -10,6 +10,7 @@
 #include "params/params_wings.h"
 #include "plan/domain_plan.h"
 #include "solver/conditions.h"
+#include "solver/problem.h"
 #include "solver/solids.h"
 #include "wings.h"
 #include <stdio.h>
@@ -37,20 +38,6 @@ static mg_status_t remove_shares(mg_hierarchy_t *h, mg_vector_t vec) {
   return mg_axpby(level, vec, 1.0, MG_TMP, -1.0, vec);
 }
 
-/* Copy the faces of a side from MG_TMP. */
-static mg_status_t copy_faces(const mg_level_t *level, int d, int side, mg_vector_t beta) {
-  const mg_view_t *v = &level->store.view;
-  for (int q = 0; q < v->n_patches; q++) {
-    const mg_patch_t *p = &v->patch[q];
-    if (p->wall[d][side] == MG_WALL_NONE) continue;
-    mg_copy_t faces = {.src_patch = q, .dst_patch = q, .n = {p->n[0], p->n[1], p->n[2]}};
-    faces.n[d] = 1;
-    faces.src_lo[d] = faces.dst_lo[d] = side == 0 ? 0 : p->n[d];
-    MG_TRY(mg_copy_once(level->backend, &(mg_copy_job_t){v, v, NULL, &faces, 1}, MG_TMP, beta));
-  }
-  return MG_OK;
-}
-
 /* The matrix has no face on Robin's sides, as on Neumann's. Their betas count all the same. */
 static mg_status_t open_faces(mg_hierarchy_t *h, int d) {
   mg_level_t *level = &h->level[0];
@@ -61,7 +48,9 @@ static mg_status_t open_faces(mg_hierarchy_t *h, int d) {
     MG_TRY(mg_fill(level, MG_TMP, 0.0));
     MG_TRY(mg_wall_betas_put_into(h, d, side, MG_TMP));
     MG_TRY(mg_metric_apply_as(h, 0, MG_TMP, beta));
-    MG_TRY(copy_faces(level, d, side, beta));
+    for (int q = 0; q < level->store.view.n_patches; q++)
+      if (level->store.view.patch[q].wall[d][side] != MG_WALL_NONE)
+        MG_TRY(mg_copy_wall_betas(level, q, d, side, MG_TMP));
   }
   return MG_OK;
 }

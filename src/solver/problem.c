@@ -71,14 +71,14 @@ mg_status_t mg_problem_set_built_in(mg_hierarchy_t *h) {
   return status;
 }
 
-/* Set the betas of a patch's faces at its low or high wall normal to d to 0. MG_U must be 0. */
-static mg_status_t close_wall(const mg_level_t *level, int patch, int d, int side) {
+mg_status_t mg_copy_wall_betas(const mg_level_t *level, int patch, int d, int side,
+                               mg_vector_t src) {
   const mg_view_t *v = &level->store.view;
   const mg_patch_t *p = &v->patch[patch];
   mg_copy_t faces = {.src_patch = patch, .dst_patch = patch, .n = {p->n[0], p->n[1], p->n[2]}};
   faces.n[d] = 1;
   faces.src_lo[d] = faces.dst_lo[d] = side == 0 ? 0 : p->n[d];
-  return mg_copy_once(level->backend, &(mg_copy_job_t){v, v, NULL, &faces, 1}, MG_U, MG_BETA_I + d);
+  return mg_copy_once(level->backend, &(mg_copy_job_t){v, v, NULL, &faces, 1}, src, MG_BETA_I + d);
 }
 
 mg_status_t mg_close_neumann_walls(mg_level_t *level) {
@@ -88,7 +88,8 @@ mg_status_t mg_close_neumann_walls(mg_level_t *level) {
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++)
       for (int side = 0; side < 2; side++)
-        if (v->patch[q].wall[d][side] == MG_WALL_NEUMANN) MG_TRY(close_wall(level, q, d, side));
+        if (v->patch[q].wall[d][side] == MG_WALL_NEUMANN)
+          MG_TRY(mg_copy_wall_betas(level, q, d, side, MG_U));
   return MG_OK;
 }
 

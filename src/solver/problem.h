@@ -21,6 +21,10 @@ MG_MUST_CHECK mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_proble
 /** The built-in beta and f of the finest level, without factors. */
 MG_MUST_CHECK mg_status_t mg_problem_set_built_in(mg_hierarchy_t *h);
 
+/** Copy the betas of a patch's faces at its low or high wall normal to d from another vector. */
+MG_MUST_CHECK mg_status_t mg_copy_wall_betas(const mg_level_t *level, int patch, int d, int side,
+                                             mg_vector_t src);
+
 /** No flux passes a Neumann wall: its betas become 0. Restriction keeps them 0. */
 MG_MUST_CHECK mg_status_t mg_close_neumann_walls(mg_level_t *level);
 
