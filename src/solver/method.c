@@ -311,7 +311,7 @@ static mg_status_t follow_betas(mg_hierarchy_t *h, mg_plan_t *plan, double *sum,
 
 /* Whether the first FIRST cycles or more were slow: MOST such cycles would not reach --rtol. */
 static bool are_slow(const mg_history_t *history, double rtol) {
-  enum { FIRST = 5, MOST = 25 };
+  enum { FIRST = 4, MOST = 20 };
   const int done = history->n_cycles - history->n_before;
   return done >= FIRST && history->rel[history->n_cycles - 1] > pow(rtol, (double)done / MOST);
 }

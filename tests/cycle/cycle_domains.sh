@@ -46,7 +46,7 @@ method() {
 }
 solo "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" --cells=16 --jump=100 rough.hdf
 solo "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" --cells=16 rougher.hdf
-# From the sixth cycle on, a slow solve has polynomials of more steps than levels on several ranks have ghost layers for.
+# From the fifth cycle on, a slow solve has polynomials of more steps than levels on several ranks have ghost layers for.
 solo "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" --cells=48 --jump=330 slow.hdf
 echo --coefficients=slow.hdf --agglomerate-below=0 >case.txt
 same_digits "$options" '2 --device=guard'
