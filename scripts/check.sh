@@ -5,7 +5,7 @@
 #   scripts/check.sh             all stages
 #   scripts/check.sh --quick     skip the sanitizer, race, fuzz and distcheck stages and the longest tests
 #   scripts/check.sh --release   also the tests in RELEASE_SHELL (tests/local.am), ParaView and PETSc (large downloads),
-#                                and builds without each wing
+#                                builds without each wing, and aarch64 under emulation
 #
 # Names missing packages, with their size, before it installs them.
 # Build folders are under build/check/ and are reused; ccache is used if it is installed. FUZZ_SECONDS
@@ -413,6 +413,33 @@ wings() {
   ((${#cuda[@]} == 0)) || without_cuda=("${cuda[@]}") without all tests/cli/wings.sh
 }
 
+# aarch64, emulated: the residuals are those of this machine in all digits, with NEON and with SVE.
+aarch64() {
+  local folder=$work/aarch64 march options
+  local -a emulated=(qemu-aarch64-static -cpu max -L /usr/aarch64-linux-gnu "$folder/hpgmg-fv")
+  if ! have_aarch64 || ! "${emulated[0]}" --version >/dev/null 2>&1; then
+    echo 'no aarch64-linux-gnu-gcc or qemu-aarch64-static'
+    return 77
+  fi
+  for march in armv8-a armv8.2-a+sve; do
+    configure_tree "$folder" --enable-werror --host=aarch64-linux-gnu --with-march="$march" --with-cuda=no --with-mpi=no \
+      --with-hdf5=no --with-jansson=no
+    make -C "$folder" -j"$jobs" hpgmg-fv
+    while read -r -a options; do
+      echo "$march: ${options[*]}"
+      residuals "${emulated[@]}" "${options[@]}" >"$folder/emulated"
+      residuals "$work/main/hpgmg-fv" "${options[@]}" | diff - "$folder/emulated"
+    done <<<'4 8
+4 8 --operator=fv4
+4 8 --operator=27pt --boundary=periodic
+5 1 --smoother=chebyshev --precision=mixed
+5 1 --operator=7pt --smoother=symgs --krylov=cg --rtol=1e-10
+--cells=33x20x17 --stretch=z:tanh:2
+--cells=24x32x16 --boundary=neumann --rtol=1e-9'
+  done
+}
+residuals() { "$@" --verify-only --device=cpu | grep ' cycle  *[0-9]'; }
+
 # Older sanitizers crash at random under the address randomization of newer kernels.
 no_aslr=(env)
 if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
@@ -425,6 +452,7 @@ mkdir -p "$work"
 have_venv() { python3 -c 'import venv, ensurepip' 2>/dev/null; }
 have_lmod() { compgen -G '/usr/share/lmod/*/libexec/lmod' >/dev/null; }
 have_hwloc() { have_command hwloc-bind && have_command lstopo-no-graphics; }
+have_aarch64() { have_command aarch64-linux-gnu-gcc && have_command qemu-aarch64-static; }
 have_petsc() { pkg-config --exists PETSc 2>/dev/null; }
 have_serial_hdf5() { pkg-config --exists hdf5-serial 2>/dev/null; }
 # The package paraview conflicts with python3-vtk9.
@@ -452,6 +480,7 @@ optional='
   have_command jube            | jube
   test -d /usr/include/hypre   | libhypre-dev
   have_petsc                   | petsc-dev
+  have_aarch64                 | gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
   have_paraview                | paraview python3-paraview xvfb xauth libgl1-mesa-dri
 '
 # install_optional TABLE: install the packages of all checks that fail: together, or one by one if that fails.
@@ -530,7 +559,10 @@ fi
 CFLAGS=-O3 stage build main_build "${cuda[@]}"
 built=$stage_rc
 stage core core
-[[ $release == no ]] || stage wings wings
+if [[ $release == yes ]]; then
+  stage wings wings
+  stage aarch64 aarch64
+fi
 wait_for_python
 stage python-style python_style
 # Tests run in one job more than there are cores, because cores idle while ranks start and end.
