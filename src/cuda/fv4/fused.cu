@@ -74,25 +74,20 @@ __device__ __forceinline__ input_t input_of(const inputs_t &in, bool right) {
 /* Position of the block in the rings. */
 struct march_t {
   slots_t s;
-  uint64_t *arrived;
-  int stages; /* so far */
+  mg_arrivals_t<ARRIVALS> arrived;
 };
-
-__device__ __forceinline__ void wait_for_stage(const march_t &m, int stage) {
-  mg_mbarrier_wait(m.arrived + stage % ARRIVALS, (unsigned)(stage / ARRIVALS % 2));
-}
 
 /* Fill the rings for the first stage q; no thread uses them. */
 __device__ __forceinline__ void begin(const job_t &job, const maps_t &maps, const tile_t &t,
-                                      march_t *m, int q) {
+                                      const march_t *m, int q) {
   if (threadIdx.x == 0) {
-    request<0, true>(job, maps, t, m->s, q, m->arrived + m->stages % ARRIVALS);
-    request<1, false>(job, maps, t, m->s, q, m->arrived + (m->stages + 1) % ARRIVALS);
+    request<0, true>(job, maps, t, m->s, q, m->arrived.at());
+    request<1, false>(job, maps, t, m->s, q, m->arrived.at(1));
   }
   const bool low = q == t.x_first;
   if (!t.walls && !low) return;
-  wait_for_stage(*m, m->stages);
-  if (low) wait_for_stage(*m, m->stages + 1);
+  m->arrived.wait();
+  if (low) m->arrived.wait(1);
   fill_first_ghosts(m->s, t, low);
 }
 
@@ -100,7 +95,7 @@ __device__ __forceinline__ void begin(const job_t &job, const maps_t &maps, cons
  * `right` or left. */
 __device__ __forceinline__ void write(const job_t &job, const pair_t &c, const slots_t &s, int k,
                                       bool right, mg_real_t x) {
-  const mg_real_t other = value_at(s.y[2] + c.cell + (right ? 0 : (int)COL));
+  const mg_real_t other = value_at(s.y[2] + c.cell + (right ? 0 : COL));
   *(mg_real2_t *)(job.sweep.dst + c.column + k * job.sweep.l.p.kstride) =
       right ? mg_make_real2(other, x) : mg_make_real2(x, other);
 }
@@ -116,7 +111,7 @@ __device__ __forceinline__ void march(const job_t &job, const tile_t &t, const p
              reads = c.computes && q + 1 >= t.read && q + 1 < t.read_end;
   const input_t below = *second;
   *second = input_of(*in, !right);
-  const int cell = c.cell + (right ? (int)COL : 0), other = c.cell + (right ? 0 : (int)COL);
+  const int cell = c.cell + (right ? COL : 0), other = c.cell + (right ? 0 : COL);
   stencil_t v;
   mg_real_t x;
   if (c.inside) put(s.y[3] + other, value_at(s.x[2] + other));
@@ -145,7 +140,7 @@ __device__ __forceinline__ void march_last(const job_t &job, const tile_t &t,
                                            const pair_t (&c)[PAIRS], const slots_t &s, int q,
                                            const input_t (&second)[PAIRS], bool writes) {
   const bool right = (c[0].parity + q) & 1;
-  const int side = right ? (int)COL : 0;
+  const int side = right ? COL : 0;
   mg_real_t high2[PAIRS];
 #pragma unroll
   for (int n = 0; n < PAIRS; n++) {
@@ -154,7 +149,7 @@ __device__ __forceinline__ void march_last(const job_t &job, const tile_t &t,
                           value_at(s.y[0] + cell), value_at(s.y[3] + cell));
   }
   __syncthreads();
-  fill_ghost_plane(s.y[3], s.y[2], s.y[1], s.y[0], s.y[3], t, part_of_y(), 1, true, true);
+  box_t::fill_plane<Y_RIM>(s.y[3], {s.y[2], s.y[1], s.y[0], s.y[3]}, t, 1, true, true);
   __syncthreads();
 #pragma unroll
   for (int n = 0; n < PAIRS; n++)
@@ -178,21 +173,21 @@ __device__ __forceinline__ void run(const job_t &job, const maps_t &maps, const 
 #pragma unroll 1
   for (int q = first; q < end; q++) {
     const bool writes = q - 1 >= t.k0 && q - 1 < write_end;
-    wait_for_stage(*m, m->stages);
+    m->arrived.wait();
     if (q < t.x_end) {
 #pragma unroll
       for (int n = 0; n < PAIRS; n++)
         march<varies>(job, t, c[n], m->s, q, &in[n], &second[n], writes,
-                      (unsigned)(m->stages * PAIRS + n) & 1);
+                      (unsigned)(m->arrived.stage * PAIRS + n) & 1);
       fill_next_ghosts(m->s, t, q);
     } else {
       march_last<varies>(job, t, c, m->s, q, second, writes);
     }
     __syncthreads();
-    next_plane(&m->s);
+    m->s.next();
     if (threadIdx.x == 0 && q + 2 < end)
-      request<1, false>(job, maps, t, m->s, q + 1, m->arrived + m->stages % ARRIVALS);
-    m->stages++;
+      request<1, false>(job, maps, t, m->s, q + 1, m->arrived.at());
+    m->arrived.stage++;
   }
 }
 
@@ -200,11 +195,11 @@ template <bool varies>
 __global__ void __launch_bounds__(THREADS, 1)
     two_half_sweeps(const MG_GRID_CONSTANT job_t job, const MG_GRID_CONSTANT maps_t maps) {
   __shared__ tile_t t; /* shared: no registers are left */
-  march_t m = {first_slots(), reinterpret_cast<uint64_t *>(rings + END), 0};
+  march_t m = {{}, {reinterpret_cast<uint64_t *>(rings + END), 0}};
   if (threadIdx.x == 0) {
     t = tile_at(job);
-    mg_mbarrier_create(m.arrived, ARRIVALS, 1);
-    mg_mbarrier_create(m.arrived + ARRIVALS, 1, WALL_THREADS);
+    mg_mbarrier_create(m.arrived.first, ARRIVALS, 1);
+    mg_mbarrier_create(m.arrived.first + ARRIVALS, 1, WALL_THREADS);
   }
   if (!job.sweep.x)
     for (int n = (int)threadIdx.x; n < X_SLOTS * X_PLANE; n += THREADS)
@@ -221,7 +216,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     run<varies>(job, maps, t, c, &m, low ? 0 : t.k0 - 2, prepares ? 4 : t.k1 + 1,
                 prepares ? 0 : t.k1);
     if (!prepares) break;
-    fill_low_ghosts({m.s.y[3], m.s.y[0], m.s.y[1], m.s.y[2]});
+    fill_low_ghosts(t, {m.s.y[3], m.s.y[0], m.s.y[1], m.s.y[2]});
     __syncthreads();
   }
 }

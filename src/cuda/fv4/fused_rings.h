@@ -1,23 +1,19 @@
-/* Rings of planes in shared memory for the fused half sweeps of fv4 (fv4/fused.cu): TMA loads, and
- * the ghosts outside walls.
+/* Rings of planes in shared memory (fv4/planes.h) for the fused half sweeps of fv4 (fv4/fused.cu):
+ * TMA loads, and when ghosts are filled.
  *
  * All planes have rows of BOX_I columns. Row r and column c of a box belong to cell
  * (i0 - COL0 + c, j0 - ROW0 + r), where (i0, j0) is the first cell that the block writes. A cell
  * has the same offset in all planes, because planes without the first rows are addressed as if they
- * had them.
- *
- * Ghosts outside walls are not read from memory: after a plane has arrived or was computed, those
- * within it are evaluated in place. Planes outside a wall in k are computed from the four planes
- * next to it. Edges use the usual order: k over j over i. */
+ * had them. */
 #ifndef MG_CUDA_FV4_FUSED_RINGS_H
 #define MG_CUDA_FV4_FUSED_RINGS_H
 
-#include "cuda/fv4/job.h"
+#include "cuda/fv4/planes.h"
 #include "cuda/runtime/pieces.h"
-#include "cuda/runtime/tma.h"
 #include <climits>
 
 namespace mg_fv4_fused {
+using namespace mg_fv4_planes;
 enum {
   /* A thread has PAIRS pairs of cells of a row, at a distance of 2 LANES cells. Of each two rows,
    * PHASE threads in a sequence have the first one, the next PHASE threads the second one. */
@@ -36,6 +32,7 @@ enum {
   ROWS = OUT_J + 4,
   THREADS = LANES * ROWS,
   FIRST_ROW = 1, /* first row of the planes of y and of the betas; they have ROWS rows */
+  Y_RIM = 1,     /* of the box, without y */
   /* Values per plane: multiples of 128 bytes. */
   LINE = 128 / sizeof(mg_real_t),
   X_PLANE = (BOX_I * X_ROWS + LINE - 1) / LINE * LINE,
@@ -52,9 +49,8 @@ enum {
   J_RING = I_RING + IJ_SLOTS * PLANE,
   K_RING = J_RING + IJ_SLOTS * PLANE,
   END = K_RING + K_SLOTS * PLANE,
-  ARRIVALS = 2,            /* of loads; one more is that of the warps at a wall in j */
-  COL = sizeof(mg_real_t), /* offsets in bytes of the next column and row */
-  ROW = BOX_I * COL,
+  ARRIVALS = 2,      /* of loads; one more is that of the warps at a wall in j */
+  ROW = BOX_I * COL, /* bytes from row to row */
   I_TO_J = (J_RING - I_RING) * COL
 };
 constexpr size_t BYTES = END * sizeof(mg_real_t) + (ARRIVALS + 1) * sizeof(uint64_t);
@@ -63,45 +59,35 @@ static_assert(LANES == 16 && ROWS % 2 == 0, "a warp has two rows");
 static_assert(OUT_I % 4 == 0 && OUT_J % 4 == 0,
               "the formulas of a wall need 4 cells in the last tile");
 
-extern __shared__ __align__(128) mg_real_t rings[];
-
-/* A value at an offset in bytes from the start of the rings. */
-static __device__ __forceinline__ mg_real_t value_at(int at) {
-  return *(const mg_real_t *)((const char *)rings + at);
-}
-static __device__ __forceinline__ void put(int at, mg_real_t value) {
-  *(mg_real_t *)((char *)rings + at) = value;
-}
-
-/* Offset in bytes of cell (row 0, column 0) of the planes, oldest first. That of betas normal to j
- * is I_TO_J further. */
-struct slots_t {
-  int x[X_SLOTS], y[Y_SLOTS], ij[IJ_SLOTS], k[K_SLOTS];
+/* The planes of x: see planes_t. A tile has at most one wall in i and one in j. */
+struct layout_t {
+  static constexpr int OUT_I = mg_fv4_fused::OUT_I, OUT_J = mg_fv4_fused::OUT_J,
+                       COL0 = mg_fv4_fused::COL0, ROW0 = mg_fv4_fused::ROW0, COLUMNS = BOX_I,
+                       ROWS = X_ROWS, ROW = mg_fv4_fused::ROW, THREADS = mg_fv4_fused::THREADS;
+  static __device__ __forceinline__ int column(int c) { return c * COL; }
 };
+typedef planes_t<layout_t> box_t;
 
-static __device__ __forceinline__ slots_t first_slots(void) {
-  slots_t s;
-#pragma unroll
-  for (int d = 0; d < X_SLOTS; d++)
-    s.x[d] = (X_RING + d * X_PLANE) * COL;
-#pragma unroll
-  for (int d = 0; d < Y_SLOTS; d++)
-    s.y[d] = (Y_RING + d * PLANE) * COL - FIRST_ROW * ROW;
-#pragma unroll
-  for (int d = 0; d < IJ_SLOTS; d++)
-    s.ij[d] = (I_RING + d * PLANE) * COL - FIRST_ROW * ROW;
-#pragma unroll
-  for (int d = 0; d < K_SLOTS; d++)
-    s.k[d] = (K_RING + d * PLANE) * COL - FIRST_ROW * ROW;
-  return s;
-}
+/* Cell (row 0, column 0) of the planes. The planes of betas normal to j are I_TO_J further. */
+struct slots_t {
+  mg_ring_t<X_SLOTS, X_PLANE * COL> x;
+  mg_ring_t<Y_SLOTS, PLANE * COL> y;
+  mg_ring_t<IJ_SLOTS, PLANE * COL> ij;
+  mg_ring_t<K_SLOTS, PLANE * COL> k;
 
-static __device__ __forceinline__ void next_plane(slots_t *s) {
-  mg_fv4_rotate(s->x);
-  mg_fv4_rotate(s->y);
-  mg_fv4_rotate(s->ij);
-  mg_fv4_rotate(s->k);
-}
+  __device__ __forceinline__ slots_t() {
+    x.begin(X_RING * COL);
+    y.begin(Y_RING * COL - FIRST_ROW * ROW);
+    ij.begin(I_RING * COL - FIRST_ROW * ROW);
+    k.begin(K_RING * COL - FIRST_ROW * ROW);
+  }
+  __device__ __forceinline__ void next(void) {
+    x.next();
+    y.next();
+    ij.next();
+    k.next();
+  }
+};
 
 /* Kernel arguments. x of the job is null for a zero vector. */
 struct job_t {
@@ -114,17 +100,11 @@ struct maps_t {
   CUtensorMap x, beta[3];
 };
 
-/* The cells that a block writes, and the positions of walls in its box, at most one in i and one in
- * j. low_* and high_* are the
- * row or column of the first ghost outside a wall, or -1 without a wall; row, col and *_end bound
- * the cells inside. */
-struct tile_t {
+/* The cells that a block writes, and the walls in its box. */
+struct tile_t : walls_t {
   int i0, j0, k0, k1;
-  int low_col, high_col, low_row, high_row;
-  int row, row_end, col, col_end;
   int x_first, x_end; /* planes of x that are loaded */
   int read, read_end; /* planes that the first half sweep changes */
-  bool walls;         /* in i or j */
 };
 
 static __device__ __forceinline__ tile_t tile_at(const job_t &job) {
@@ -135,20 +115,11 @@ static __device__ __forceinline__ tile_t tile_at(const job_t &job) {
   t.j0 = piece.j * OUT_J;
   t.k0 = piece.first;
   t.k1 = piece.end;
-  const int i_left = p.n[0] - t.i0, j_left = p.n[1] - t.j0;
-  t.low_col = p.wall[0][0] && t.i0 == 0 ? COL0 - 1 : -1;
-  t.low_row = p.wall[1][0] && t.j0 == 0 ? ROW0 - 1 : -1;
-  t.high_col = p.wall[0][1] && i_left <= OUT_I ? COL0 + i_left : -1;
-  t.high_row = p.wall[1][1] && j_left <= OUT_J ? ROW0 + j_left : -1;
-  t.col = t.low_col >= 0 ? t.low_col + 1 : 0;
-  t.row = t.low_row >= 0 ? t.low_row + 1 : 0;
-  t.col_end = t.high_col >= 0 ? t.high_col : BOX_I;
-  t.row_end = t.high_row >= 0 ? t.high_row : X_ROWS;
+  box_t::find_walls(p, t.i0, t.j0, &t);
   t.x_first = p.wall[2][0] ? 0 : INT_MIN;
-  t.x_end = p.wall[2][1] ? p.n[2] : INT_MAX;
+  t.x_end = p.wall[2][1] ? p.n[2] : INT_MAX / 2;
   t.read = max(t.k0 - 1, t.x_first);
   t.read_end = min(t.k1 + 1, t.x_end);
-  t.walls = t.low_col >= 0 || t.high_col >= 0 || t.low_row >= 0 || t.high_row >= 0;
   return t;
 }
 
@@ -207,90 +178,38 @@ static __device__ __forceinline__ void sync_two_warps(unsigned parity) {
   mg_mbarrier_wait(arrived, parity);
 }
 
-/* A part of a plane: rows and columns first <= r < end. */
-struct part_t {
-  int row, row_end, col, col_end;
-};
-static __device__ __forceinline__ part_t part_of_x(void) {
-  return {0, X_ROWS, 0, BOX_I};
-}
-static __device__ __forceinline__ part_t part_of_y(void) {
-  return {FIRST_ROW, FIRST_ROW + ROWS, COL0 - 2, COL0 + OUT_I + 2};
-}
-
-/* The first or the second ghost at offset `at`; `in` is the inward step. */
-static __device__ __forceinline__ mg_real_t ghost(int depth, int at, int in) {
-  const int first = at + (depth - 1) * in;
-  const mg_real_t x1 = value_at(first + in), x2 = value_at(first + 2 * in),
-                  x3 = value_at(first + 3 * in), x4 = value_at(first + 4 * in);
-  return depth == 1 ? mg_ghost_4(1, x1, x2, x3, x4) : mg_ghost_4(2, x1, x2, x3, x4);
-}
-
-static __device__ __forceinline__ void fill_line(int first, int in) {
-  put(first, ghost(1, first, in));
-  put(first - in, ghost(2, first - in, in));
-}
-
-/* The first ghost outside a wall in i and one in j. */
-static __device__ __forceinline__ void fill_corner(int at, int in_i, int in_j) {
-  mg_real_t x[4];
-  for (int n = 0; n < 4; n++)
-    x[n] = ghost(1, at + (n + 1) * in_j, in_i);
-  put(at, mg_ghost_4(1, x[0], x[1], x[2], x[3]));
-}
-
 /* Fill ghosts of a plane of x outside the walls in i and j: lines first, first + step, .. */
-static __device__ void fill_ghosts_ij(int plane, const tile_t &t, int first, int step) {
-  const int g_col = max(t.low_col, t.high_col), in_i = t.low_col >= 0 ? (int)COL : -(int)COL;
-  const int g_row = max(t.low_row, t.high_row), in_j = t.low_row >= 0 ? (int)ROW : -(int)ROW;
-  const int at_i = plane + g_col * (int)COL, at_j = plane + g_row * (int)ROW;
+static __device__ __forceinline__ void fill_ghosts_ij(int plane, const tile_t &t, int first,
+                                                      int step) {
+  const int g_col = max(t.low_col, t.high_col), in_i = t.low_col >= 0 ? COL : -COL,
+            g_row = max(t.low_row, t.high_row), in_j = t.low_row >= 0 ? (int)ROW : -(int)ROW;
+  const int at_i = plane + g_col * COL, at_j = plane + g_row * (int)ROW;
   const int rows = g_col >= 0 ? t.row_end - t.row : 0, cols = g_row >= 0 ? t.col_end - t.col : 0,
             corners = rows > 0 && cols > 0;
   for (int n = first; n < rows + cols + corners; n += step)
     if (n < rows)
-      fill_line(at_i + (t.row + n) * (int)ROW, in_i);
+      fill_line(line_t{at_i + (t.row + n) * (int)ROW, in_i});
     else if (n < rows + cols)
-      fill_line(at_j + (t.col + n - rows) * (int)COL, in_j);
+      fill_line(line_t{at_j + (t.col + n - rows) * COL, in_j});
     else
-      fill_corner(at_i + g_row * (int)ROW, in_i, in_j);
-}
-
-/* Compute the plane at `depth` outside a wall in k from the four planes before it, nearest first;
- * `to` may be the last of them. `faces` selects the ghosts outside no other wall, `edges` those
- * outside another one. */
-static __device__ void fill_ghost_plane(int to, int from1, int from2, int from3, int from4,
-                                        const tile_t &t, part_t part, int depth, bool faces,
-                                        bool edges) {
-  for (int n = (int)threadIdx.x; n < BOX_I * X_ROWS; n += THREADS) {
-    const int r = n / BOX_I, c = n % BOX_I, at = r * ROW + c * COL;
-    if (r < part.row || r >= part.row_end || c < part.col || c >= part.col_end) continue;
-    const bool face = r >= t.row && r < t.row_end && c >= t.col && c < t.col_end;
-    if (face ? !faces : !edges) continue;
-    const mg_real_t x1 = value_at(from1 + at), x2 = value_at(from2 + at), x3 = value_at(from3 + at),
-                    x4 = value_at(from4 + at);
-    put(to + at, depth == 1 ? mg_ghost_4(1, x1, x2, x3, x4) : mg_ghost_4(2, x1, x2, x3, x4));
-  }
+      fill_corner(line_t{at_i + g_row * (int)ROW, in_i}, in_j);
 }
 
 /* The planes of y outside the low wall in k, at depths 1 and 2, from the four planes inside,
  * nearest first. They replace planes 3 and 2. */
-static __device__ void fill_low_ghosts(const int (&from)[4]) {
-  const part_t part = part_of_y();
-  for (int n = (int)threadIdx.x; n < BOX_I * X_ROWS; n += THREADS) {
-    const int r = n / BOX_I, c = n % BOX_I, at = r * ROW + c * COL;
-    if (r < part.row || r >= part.row_end || c < part.col || c >= part.col_end) continue;
+static __device__ void fill_low_ghosts(const tile_t &t, const int (&from)[4]) {
+  box_t::for_cells<Y_RIM>(t, [&](int at, bool) {
     const mg_real_t x1 = value_at(from[0] + at), x2 = value_at(from[1] + at),
                     x3 = value_at(from[2] + at), x4 = value_at(from[3] + at);
     put(from[3] + at, mg_ghost_4(1, x1, x2, x3, x4));
     put(from[2] + at, mg_ghost_4(2, x1, x2, x3, x4));
-  }
+  });
 }
 
 /* Fill the ghosts of x for the first stage q. The first two planes after a wall in k have arrived
  * too. */
 static __device__ __forceinline__ void fill_first_ghosts(const slots_t &s, const tile_t &t,
                                                          bool low) {
-  const part_t part = part_of_x();
   if (t.walls) {
 #pragma unroll
     for (int d = 1; d < 6; d++)
@@ -299,8 +218,7 @@ static __device__ __forceinline__ void fill_first_ghosts(const slots_t &s, const
     __syncthreads();
   }
   if (!low) return;
-  fill_ghost_plane(s.x[1], s.x[2], s.x[3], s.x[4], s.x[5], t, part, 1, true, true);
-  fill_ghost_plane(s.x[0], s.x[2], s.x[3], s.x[4], s.x[5], t, part, 2, true, false);
+  box_t::fill_low(s.x, t);
   mg_tma_fence();
   __syncthreads();
 }
@@ -308,18 +226,12 @@ static __device__ __forceinline__ void fill_first_ghosts(const slots_t &s, const
 /* In stage q: fill the ghosts in plane q + 2 of x, and compute planes outside the high wall in k.
  * The last warp has no other work. Its ghosts lie where later loads go. */
 static __device__ __forceinline__ void fill_next_ghosts(const slots_t &s, const tile_t &t, int q) {
-  const part_t part = part_of_x();
   const int lane = (int)threadIdx.x - (THREADS - 32);
   if (t.walls && lane >= 0 && q + 2 < t.x_end) {
     fill_ghosts_ij(s.x[4], t, lane, 32);
     mg_tma_fence();
   }
-  /* The plane at the wall is q + 2, then q + 1. */
-  if (q + 3 == t.x_end)
-    fill_ghost_plane(s.x[5], s.x[4], s.x[3], s.x[2], s.x[1], t, part, 1, true, false);
-  if (q + 2 != t.x_end) return;
-  fill_ghost_plane(s.x[5], s.x[3], s.x[2], s.x[1], s.x[0], t, part, 2, true, false);
-  if (t.walls) fill_ghost_plane(s.x[4], s.x[3], s.x[2], s.x[1], s.x[0], t, part, 1, false, true);
+  box_t::fill_high(s.x, t, t.x_end - q);
 }
 } // namespace mg_fv4_fused
 

@@ -3,67 +3,31 @@
 #define MG_CUDA_FV4_FUSED_STENCIL_H
 
 #include "cuda/fv4/fused_rings.h"
+#include "cuda/fv4/loads.h"
 
 namespace mg_fv4_fused {
-/* Values of x or y: offsets of values along a direction, in an edge's plane, of the cell in a
- * plane. `plane` has the offsets of the planes two below to one above the cell; high2 is above
- * them. */
-static __device__ __forceinline__ mg_axis4_t load_axis4(int at, int step) {
-  return {value_at(at - 2 * step), value_at(at - step), value_at(at + step),
-          value_at(at + 2 * step)};
+static __device__ __forceinline__ offsets5_t columns(void) {
+  return offsets5(-2 * COL, -COL, 0, COL, 2 * COL);
+}
+static __device__ __forceinline__ offsets5_t rows(void) {
+  return offsets5(-2 * ROW, -ROW, 0, ROW, 2 * ROW);
 }
 
-static __device__ __forceinline__ mg_edges4_t load_edges4(int at_low, int at_high, int step) {
-  /* The sides in the second direction are at_low and at_high. */
-  return {value_at(at_low - step), value_at(at_high - step), value_at(at_low + step),
-          value_at(at_high + step)};
+/* Of the betas of the faces at a cell's planes: those below, at and above it. */
+static __device__ __forceinline__ mg_betas30_t load_betas(int cell, int below, int at, int above,
+                                                          int low_k, int high_k) {
+  const offsets3_t k_i = {below + cell, at + cell, above + cell},
+                   k_j = {k_i.low + I_TO_J, k_i.c + I_TO_J, k_i.high + I_TO_J};
+  return load_betas30(columns(), rows(), k_i, k_j, low_k + cell, high_k + cell);
 }
 
-static __device__ __forceinline__ mg_values25_t load_values25(const int (&plane)[4], int cell,
-                                                              mg_real_t high2) {
-  const int at = plane[2] + cell, low = plane[1] + cell, high = plane[3] + cell;
-  return {value_at(at),
-          load_axis4(at, COL),
-          load_axis4(at, ROW),
-          {value_at(plane[0] + cell), value_at(low), value_at(high), high2},
-          load_edges4(at - ROW, at + ROW, COL),
-          load_edges4(low, high, COL),
-          load_edges4(low, high, ROW)};
-}
-
-static __device__ __forceinline__ mg_neighbors2_t load_neighbors2(int low, int high) {
-  return {value_at(low), value_at(high)};
-}
-
-/* Betas of the two faces at `step` from each other that are normal to i or j. `t` is the step in
- * the other one of these directions; below and above are the neighbors in k. */
-static __device__ __forceinline__ mg_faces10_t load_faces_ij(int below, int at, int above, int step,
-                                                             int t) {
-  return {{value_at(at), load_neighbors2(at - t, at + t), load_neighbors2(below, above)},
-          {value_at(at + step), load_neighbors2(at + step - t, at + step + t),
-           load_neighbors2(below + step, above + step)}};
-}
-
-/* The same, one plane below faces that are known. */
+/* Betas of the two faces at `step` from each other, one plane below faces that are known; t:
+ * offsets in the tangential direction of the plane. */
 static __device__ __forceinline__ mg_faces10_t load_faces_below(const mg_faces10_t &up, int below,
-                                                                int at, int step, int t) {
-  return {{up.low.t2.low, load_neighbors2(at - t, at + t), {value_at(below), up.low.c}},
-          {up.high.t2.low,
-           load_neighbors2(at + step - t, at + step + t),
-           {value_at(below + step), up.high.c}}};
-}
-
-static __device__ __forceinline__ mg_face5_t load_face_k(int at) {
-  return {value_at(at), load_neighbors2(at - COL, at + COL), load_neighbors2(at - ROW, at + ROW)};
-}
-
-/* `ij`: planes below, at and above the cell; `k`: its low and high faces. */
-static __device__ __forceinline__ mg_betas30_t load_betas30(const int (&ij)[3], const int (&k)[2],
-                                                            int cell) {
-  const int below = ij[0] + cell, at = ij[1] + cell, above = ij[2] + cell;
-  return {load_faces_ij(below, at, above, COL, ROW),
-          load_faces_ij(below + I_TO_J, at + I_TO_J, above + I_TO_J, ROW, COL),
-          {load_face_k(k[0] + cell), load_face_k(k[1] + cell)}};
+                                                                int at, int step,
+                                                                const offsets3_t &t) {
+  return {{up.low.t2.low, load_neighbors2(at, t), {value_at(below), up.low.c}},
+          {up.high.t2.low, load_neighbors2(at + step, t), {value_at(below + step), up.high.c}}};
 }
 
 /* What a half sweep reads of a cell's neighborhood. */
@@ -74,15 +38,19 @@ struct stencil_t {
 
 /* For the first half sweep in plane q. */
 static __device__ __forceinline__ stencil_t load_first(const slots_t &s, int cell) {
-  return {load_values25({s.x[0], s.x[1], s.x[2], s.x[3]}, cell, value_at(s.x[4] + cell)),
-          load_betas30({s.ij[1], s.ij[2], s.ij[3]}, {s.k[1], s.k[2]}, cell)};
+  const offsets5_t k = offsets5(s.x[0], s.x[1], s.x[2], s.x[3], s.x[4]);
+  return {load_values25(columns(), rows(), moved(k, cell)),
+          load_betas(cell, s.ij[1], s.ij[2], s.ij[3], s.k[1], s.k[2])};
 }
 
 /* For the second half sweep in plane q - 1; high2: y two planes above the cell. */
 static __device__ __forceinline__ stencil_t load_second(const slots_t &s, int cell,
                                                         mg_real_t high2) {
-  return {load_values25({s.y[0], s.y[1], s.y[2], s.y[3]}, cell, high2),
-          load_betas30({s.ij[0], s.ij[1], s.ij[2]}, {s.k[0], s.k[1]}, cell)};
+  const offsets5_t k = offsets5(s.y[0], s.y[1], s.y[2], s.y[3], s.y[3]);
+  stencil_t v = {load_values25(columns(), rows(), moved(k, cell)),
+                 load_betas(cell, s.ij[0], s.ij[1], s.ij[2], s.k[0], s.k[1])};
+  v.x.k.high2 = high2;
+  return v;
 }
 
 /* The same, in the column for which the first half sweep has loaded `up` and computed `above`: 20
@@ -90,22 +58,22 @@ static __device__ __forceinline__ stencil_t load_second(const slots_t &s, int ce
 static __device__ __forceinline__ stencil_t load_second_below(const slots_t &s, int cell,
                                                               const stencil_t &up,
                                                               mg_real_t above) {
-  const int at = s.y[2] + cell, low = s.y[1] + cell;
+  const int at = s.y[2] + cell, low = s.y[1] + cell, below = s.ij[0] + cell, level = s.ij[1] + cell;
+  const offsets5_t i = columns(), j = rows();
   stencil_t v;
   v.x.c = up.x.k.low;
-  v.x.i = load_axis4(at, COL);
-  v.x.j = load_axis4(at, ROW);
+  v.x.i = load_axis4(at, i);
+  v.x.j = load_axis4(at, j);
   v.x.k.low2 = value_at(s.y[0] + cell);
   v.x.k.low = value_at(low);
   v.x.k.high = above;
   v.x.k.high2 = up.x.k.high;
-  v.x.ij = load_edges4(at - ROW, at + ROW, COL);
+  v.x.ij = load_edges4(at, i, j);
   v.x.ik = {value_at(low - COL), up.x.i.low, value_at(low + COL), up.x.i.high};
   v.x.jk = {value_at(low - ROW), up.x.j.low, value_at(low + ROW), up.x.j.high};
-  v.beta.i = load_faces_below(up.beta.i, s.ij[0] + cell, s.ij[1] + cell, COL, ROW);
-  v.beta.j =
-      load_faces_below(up.beta.j, s.ij[0] + I_TO_J + cell, s.ij[1] + I_TO_J + cell, ROW, COL);
-  v.beta.k.low = load_face_k(s.k[0] + cell);
+  v.beta.i = load_faces_below(up.beta.i, below, level, COL, j);
+  v.beta.j = load_faces_below(up.beta.j, below + I_TO_J, level + I_TO_J, ROW, i);
+  v.beta.k.low = load_face5(s.k[0] + cell, i, j);
   v.beta.k.high = up.beta.k.low;
   return v;
 }
@@ -190,18 +158,18 @@ static __device__ __forceinline__ pair_t pair_of_thread(const job_t &job, const 
  * Parity: of the mbarrier's phase, alternately 0 and 1. */
 static __device__ __forceinline__ void fill_ghosts_of_y(const tile_t &t, const pair_t &c, int plane,
                                                         unsigned parity) {
-  const int at = plane + c.cell, in_i = t.low_col >= 0 ? (int)COL : -(int)COL,
+  const int at = plane + c.cell, in_i = t.low_col >= 0 ? COL : -COL,
             in_j = t.low_row >= 0 ? (int)ROW : -(int)ROW,
-            ghost_i = at + (t.low_col >= 0 ? -(int)COL : 2 * (int)COL);
+            ghost_i = at + (t.low_col >= 0 ? -COL : 2 * COL);
   __syncwarp();
-  if (c.ghosts & GHOST_I) fill_line(ghost_i, in_i);
+  if (c.ghosts & GHOST_I) fill_line(line_t{ghost_i, in_i});
   if (c.ghosts & GHOST_WAIT) {
     sync_two_warps(parity);
     if (c.ghosts & GHOST_J) {
-      fill_line(at - in_j, in_j);
-      if (c.ghosts & GHOST_I) put(ghost_i - in_j, ghost(1, ghost_i - in_j, in_j));
+      fill_line(line_t{at - in_j, in_j});
+      if (c.ghosts & GHOST_I) put(ghost_i - in_j, ghost(line_t{ghost_i - in_j, in_j}, 1));
     }
-    if (c.ghosts & GHOST_J_NEXT) fill_line(at + (int)COL - 2 * in_j, in_j);
+    if (c.ghosts & GHOST_J_NEXT) fill_line(line_t{at + COL - 2 * in_j, in_j});
   }
   __syncwarp();
 }
@@ -210,8 +178,8 @@ static __device__ __forceinline__ void fill_ghosts_of_y(const tile_t &t, const p
 static __device__ __forceinline__ void load_ghosts_of_y(const tile_t &t, const pair_t &c, int at,
                                                         mg_values25_t *v) {
   if (c.ghosts & GHOST_I) { /* a cell that is no ghost keeps its value */
-    v->i.low = value_at(at - (int)COL);
-    v->i.high = value_at(at + (int)COL);
+    v->i.low = value_at(at - COL);
+    v->i.high = value_at(at + COL);
   }
   if (!(c.ghosts & GHOST_J)) return;
   if (t.low_row >= 0)

@@ -38,15 +38,6 @@ static __device__ __forceinline__ mg_real_t mg_fv4_result(const mg_fv4_job_t &jo
   return job.f ? f - ax : ax;
 }
 
-/** Advance a ring of planes by one: the oldest slot becomes the newest. */
-template <int n> static __device__ __forceinline__ void mg_fv4_rotate(int (&slot)[n]) {
-  const int oldest = slot[0];
-#pragma unroll
-  for (int d = 0; d + 1 < n; d++)
-    slot[d] = slot[d + 1];
-  slot[n - 1] = oldest;
-}
-
 /* The two kernels. The march streams planes through shared memory; it needs patches that fill the
  * device and have a suitable shape. The kernel for small patches handles any patch. */
 bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l);

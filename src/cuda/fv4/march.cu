@@ -15,7 +15,7 @@
  * A fourth block of 32 x 8 leaves 28 KB of L1 instead of 60, and copies in flight need lines
  * there; this probably explains its loss. Wider rows need a second, separately guarded copy per
  * row. Registers: 124 to 128; the restricted residual spills one. */
-#include "cuda/fv4/job.h"
+#include "cuda/fv4/loads.h"
 #include "cuda/fv4/march_rings.h"
 #include "cuda/runtime/overlap.h"
 
@@ -27,133 +27,22 @@ enum {
   SUMS = HEIGHT / 2 * PAIRS
 };
 
-/** Byte offsets in one direction: of a cell's column, row or plane and of its neighbors. The offset
- *  of a value in the rings is the sum of its column, row and plane. */
-struct offsets3_t {
-  int low, c, high;
-};
-struct offsets5_t : offsets3_t {
-  int low2, high2;
-};
-
 /** Even and odd columns are stored apart: next to c lie c - 2 and c + 2. */
 static __device__ __forceinline__ offsets5_t columns(int c, int high) {
-  offsets5_t i;
-  i.low2 = c - BYTES;
-  i.low = high - BYTES;
-  i.c = c;
-  i.high = high;
-  i.high2 = c + BYTES;
-  return i;
-}
-
-static __device__ __forceinline__ offsets5_t rows(void) {
-  offsets5_t j;
-  j.low2 = -2 * PITCH * BYTES;
-  j.low = -PITCH * BYTES;
-  j.c = 0;
-  j.high = PITCH * BYTES;
-  j.high2 = 2 * PITCH * BYTES;
-  return j;
-}
-
-/** Planes in the slots of a ring; row0 is the offset of the tile's first row in each plane. */
-static __device__ __forceinline__ offsets5_t planes5(const int *slot, int row0) {
-  int at[5];
-#pragma unroll
-  for (int d = 0; d < 5; d++)
-    at[d] = slot[d] + row0;
-  offsets5_t k;
-  k.low2 = at[0];
-  k.low = at[1];
-  k.c = at[2];
-  k.high = at[3];
-  k.high2 = at[4];
-  return k;
-}
-
-static __device__ __forceinline__ offsets3_t planes3(const int *slot, int row0) {
-  int at[3];
-#pragma unroll
-  for (int d = 0; d < 3; d++)
-    at[d] = slot[d] + row0;
-  offsets3_t k;
-  k.low = at[0];
-  k.c = at[1];
-  k.high = at[2];
-  return k;
-}
-
-/* Counterparts of mg_load_axis4 to mg_load_betas30. `base`, `low` and `high` are offsets in the
- * remaining directions. */
-static __device__ __forceinline__ mg_axis4_t load_axis4(int base, offsets5_t d) {
-  mg_axis4_t v;
-  v.low2 = value_at(base + d.low2);
-  v.low = value_at(base + d.low);
-  v.high = value_at(base + d.high);
-  v.high2 = value_at(base + d.high2);
-  return v;
-}
-
-static __device__ __forceinline__ mg_edges4_t load_edges4(int base, offsets3_t d, offsets3_t t) {
-  mg_edges4_t v;
-  v.low_low = value_at(base + d.low + t.low);
-  v.low_high = value_at(base + d.low + t.high);
-  v.high_low = value_at(base + d.high + t.low);
-  v.high_high = value_at(base + d.high + t.high);
-  return v;
-}
-
-static __device__ __forceinline__ mg_values25_t load_values25(offsets5_t i, offsets5_t j,
-                                                              offsets5_t k) {
-  mg_values25_t v;
-  v.c = value_at(i.c + j.c + k.c);
-  v.i = load_axis4(j.c + k.c, i);
-  v.j = load_axis4(i.c + k.c, j);
-  v.k = load_axis4(i.c + j.c, k);
-  v.ij = load_edges4(k.c, i, j);
-  v.ik = load_edges4(j.c, i, k);
-  v.jk = load_edges4(i.c, j, k);
-  return v;
-}
-
-static __device__ __forceinline__ mg_neighbors2_t load_neighbors2(int base, offsets3_t t) {
-  mg_neighbors2_t v;
-  v.low = value_at(base + t.low);
-  v.high = value_at(base + t.high);
-  return v;
-}
-
-static __device__ __forceinline__ mg_faces10_t load_faces10(int low, int high, offsets3_t t1,
-                                                            offsets3_t t2) {
-  mg_faces10_t v;
-  v.low.c = value_at(low + t1.c + t2.c);
-  v.high.c = value_at(high + t1.c + t2.c);
-  v.low.t1 = load_neighbors2(low + t2.c, t1);
-  v.high.t1 = load_neighbors2(high + t2.c, t1);
-  v.low.t2 = load_neighbors2(low + t1.c, t2);
-  v.high.t2 = load_neighbors2(high + t1.c, t2);
-  return v;
-}
-
-static __device__ __forceinline__ mg_betas30_t load_betas30(offsets5_t i, offsets5_t j,
-                                                            const slots_t *s) {
-  /* Planes of betas normal to i and k begin one row before the tile. */
-  const int row0 = PITCH * BYTES;
-  const offsets3_t k_i = planes3(s->ij, row0), k_j = planes3(s->ij, (J_RING - I_RING) * BYTES);
-  mg_betas30_t b;
-  b.i = load_faces10(i.c, i.high, j, k_i);
-  b.j = load_faces10(j.c, j.high, i, k_j);
-  b.k = load_faces10(s->k[0] + row0, s->k[1] + row0, i, j);
-  return b;
+  return offsets5(c - COL, high - COL, c, high, c + COL);
 }
 
 /** A x of a cell; c and high are the offsets of its column and the next, in the cell's row. */
 static __device__ __forceinline__ mg_real_t apply(const slots_t *s, int c, int high, mg_real_t a,
                                                   mg_real_t b_h2) {
-  const offsets5_t i = columns(c, high), j = rows(), k = planes5(s->u, 2 * PITCH * BYTES);
+  /* Planes of betas normal to i and k begin one row before the tile, those of u two. */
+  constexpr int I_TO_J = (J_RING - I_RING) * COL;
+  const offsets5_t i = columns(c, high), j = offsets5(-2 * ROW, -ROW, 0, ROW, 2 * ROW),
+                   k = moved(offsets5(s->u[0], s->u[1], s->u[2], s->u[3], s->u[4]), 2 * ROW);
   const mg_values25_t x = load_values25(i, j, k);
-  const mg_betas30_t b = load_betas30(i, j, s);
+  const mg_betas30_t b = load_betas30(i, j, {s->ij[0] + ROW, s->ij[1] + ROW, s->ij[2] + ROW},
+                                      {s->ij[0] + I_TO_J, s->ij[1] + I_TO_J, s->ij[2] + I_TO_J},
+                                      s->k[0] + ROW, s->k[1] + ROW);
   return mg_apply_values25(&x, &b, a, b_h2);
 }
 
@@ -192,9 +81,9 @@ static __device__ __forceinline__ mg_real2_t pair_result(const mg_fv4_job_t *job
                                                          const inputs_t *in) {
   const mg_real_t b_h2 = job->l.v.b_h2, first_a = varies ? in->a.x : job->l.v.a,
                   second_a = varies ? in->a.y : job->l.v.a;
-  const int even = offset, odd = offset + HALF * BYTES, u = s->u[2] + 2 * PITCH * BYTES;
+  const int even = offset, odd = offset + HALF * COL, u = s->u[2] + 2 * ROW;
   if (op == MG_FV4_COLORED) {
-    const int c = phase ? odd : even, high = phase ? even + BYTES : odd;
+    const int c = phase ? odd : even, high = phase ? even + COL : odd;
     const mg_real_t x = value_at(u + c), other = value_at(u + (phase ? even : odd));
     const mg_real_t ax = apply(s, c, high, first_a, b_h2);
     const mg_real_t new_x = mg_fv4_result(*job, op, x, ax, in->f.x, in->dinv.x, 0.0);
@@ -203,7 +92,7 @@ static __device__ __forceinline__ mg_real2_t pair_result(const mg_fv4_job_t *job
   mg_real2_t r;
   r.x = mg_fv4_result(*job, op, value_at(u + even), apply(s, even, odd, first_a, b_h2), in->f.x,
                       in->dinv.x, in->previous.x);
-  r.y = mg_fv4_result(*job, op, value_at(u + odd), apply(s, odd, even + BYTES, second_a, b_h2),
+  r.y = mg_fv4_result(*job, op, value_at(u + odd), apply(s, odd, even + COL, second_a, b_h2),
                       in->f.y, in->dinv.y, in->previous.y);
   return r;
 }
@@ -218,7 +107,7 @@ static __device__ __forceinline__ void store_pair_sum(sums_t *sums, int m, int r
                                                       mg_real2_t r) {
   const mg_real_t sum = r.x + r.y;
   if (row % 2)
-    ring[RINGS + k % 2 * SUMS + row / 2 * PAIRS + m] = sum;
+    rings[RINGS + k % 2 * SUMS + row / 2 * PAIRS + m] = sum;
   else if (k % 2)
     sums->even_row[1] = sum;
   else
@@ -228,7 +117,7 @@ static __device__ __forceinline__ void store_pair_sum(sums_t *sums, int m, int r
 static __device__ __forceinline__ void restrict_pair(const mg_fv4_job_t *job, const tile_t *t,
                                                      sums_t *sums, int m, int row, int k) {
   if (row % 2) return;
-  const mg_real_t odd_row = ring[RINGS + k % 2 * SUMS + row / 2 * PAIRS + m];
+  const mg_real_t odd_row = rings[RINGS + k % 2 * SUMS + row / 2 * PAIRS + m];
   if (k % 2)
     job->dst[t->i0 / 2 + m + (t->j0 + row) / 2 * job->coarse.jstride +
              k / 2 * job->coarse.kstride] =
@@ -255,13 +144,13 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   const bool inside = i < p->n[0] && j < p->n[1];
   ptrdiff_t at = i + j * p->jstride + k0 * p->kstride;
   int phase = (mg_parity(p, 0, j, k0) ^ job.color) & 1;
-  const int offset = (row * PITCH + m + 1) * BYTES;
+  const int offset = row * ROW + (m + 1) * COL;
   share_t share = share_of(&job, &t, k0);
-  slots_t slots = first_slots();
+  slots_t slots;
   unsigned long long largest = 0;
   sums_t sums = {{0.0, 0.0}, 0.0};
   inputs_t next = {};
-  fill_rings(p, &t, &share, k0);
+  fill_rings(p, &t, &share, slots, k0);
   if (inside) next = read_inputs(&job, op, varies, at, phase);
   for (int k = k0; k < k1; k++, at += p->kstride, phase ^= 1) {
     mg_shared_fetch_wait();
@@ -283,9 +172,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         *(mg_real2_t *)(job.dst + at) = r;
       }
     }
-    mg_fv4_rotate(slots.u);
-    mg_fv4_rotate(slots.ij);
-    mg_fv4_rotate(slots.k);
+    slots.next();
   }
   if (op == MG_FV4_RESTRICT) {
     __syncthreads();
