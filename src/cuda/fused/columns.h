@@ -6,23 +6,20 @@
 #include "cuda/fused/residual.h"
 
 namespace mg_fused {
-/* What both kinds of columns have. In stage q, bk[d] and long_at[d] belong to planes q - d and
- * q - 1 - d. */
+/* What both kinds of columns have. In stage q, bk[d] belongs to plane q - d. */
 template <typename S> struct any_columns_t : cells_t<S> {
   static constexpr int STEPS = S::STEPS, DEPTH = S::DEPTH, PAIRS = S::PAIRS;
   mg_real_t dinv[STEPS][PAIRS][2], bk[DEPTH + 1][PAIRS][2];
-  int long_at[DEPTH]; /* ring offsets of f, beta_i, beta_j, alpha */
+  slots_t<S> slots;
   residual_t<S> residual;
 
   /* Load the values of a stage; x: those of the iterate. */
-  __device__ __forceinline__ void load_stage(const job_t &job, const slots_t &slot,
-                                             mg_real_t x[PAIRS][2]) {
+  __device__ __forceinline__ void load_stage(const job_t &job, mg_real_t x[PAIRS][2]) {
     if (!S::INTERPOLATED) {
-      if (!job.has_x) this->clear(slot.x);
-      this->load(slot.x, S::X, x);
+      if (!job.has_x) this->clear(slots.x_of(0));
+      this->load(slots.x_of(0), S::X, x);
     }
-    this->load_beta(slot.short_ring, S::BK, bk[0]);
-    long_at[0] = slot.long_ring;
+    this->load_beta(slots.once[0], S::BK, bk[0]);
   }
 
   /* Coefficients of cell [r][c] in plane q - 1 - s. */
@@ -65,14 +62,13 @@ template <typename S> struct any_columns_t : cells_t<S> {
 };
 
 /* Columns of a colored smoother. Half sweeps update x in place, in registers and in shared memory:
- * a half sweep reads only the other color. In stage q, x[d] and x_at[d] belong to plane q - d. */
+ * a half sweep reads only the other color. In stage q, x[d] belongs to plane q - d. */
 template <typename S> struct colored_columns_t : any_columns_t<S> {
   static constexpr int STEPS = S::STEPS, DEPTH = S::DEPTH, PAIRS = S::PAIRS;
   using A = any_columns_t<S>;
-  using A::dinv, A::long_at;
+  using A::dinv, A::slots;
   mg_real_t x[DEPTH + 2][PAIRS][2];
-  int x_at[DEPTH + 1]; /* ring offsets of x */
-  int parity;          /* squares: stage q changes cells [r][c] with r + c + q + parity even */
+  int parity; /* squares: stage q changes cells [r][c] with r + c + q + parity even */
 
   /* Both colors and planes alternate from step to step, so one parity serves all steps. */
   static __device__ __forceinline__ int parity_of(const job_t &job, const tile_t &t) {
@@ -84,10 +80,7 @@ template <typename S> struct colored_columns_t : any_columns_t<S> {
     if (S::SQUARES) parity = parity_of(job, t);
   }
 
-  __device__ __forceinline__ void load_stage(const job_t &job, const slots_t &slot) {
-    A::load_stage(job, slot, x[0]);
-    x_at[0] = slot.x;
-  }
+  __device__ __forceinline__ void load_stage(const job_t &job) { A::load_stage(job, x[0]); }
   /* Set x of the stage's plane to values from left to right, which are in its ring too. */
   __device__ __forceinline__ void set_x(const mg_real_t v[PAIRS][2]) {
 #pragma unroll
@@ -98,7 +91,7 @@ template <typename S> struct colored_columns_t : any_columns_t<S> {
   }
 
   template <care_t care, int s> __device__ __forceinline__ auto near_of() const {
-    return this->template load_near<care>(x_at[s + 1], long_at[s], x[s + 1]);
+    return this->template load_near<care>(slots.x_of(s + 1), slots.often_of(s), x[s + 1]);
   }
 
   /* 1 / diagonal of the cells [r][r ^ odd] in the planes of N half sweeps from s on. */
@@ -148,7 +141,7 @@ template <typename S> struct colored_columns_t : any_columns_t<S> {
       const mg_real_t ax = apply<care>(job, walls[r], row[r], v);
       x[s + 1][r][c] =
           mg_relax(v.c, ax, near.f_of(r, c), dinv[s][r][c], S::WEIGHTED ? job.c2[s] : MG_REAL(1.0));
-      if (s < DEPTH - 1) this->put(x_at[s + 1], r, c, x[s + 1][r][c]);
+      if (s < DEPTH - 1) this->put(slots.x_of(s + 1), r, c, x[s + 1][r][c]);
     }
     if (s == STEPS - 1 && A::template writes_plane<care>(t, p)) this->write(job, p, to, x[s + 1]);
   }
@@ -197,12 +190,11 @@ template <typename S> struct colored_columns_t : any_columns_t<S> {
   }
 
   /* Advance to the next plane. */
-  __device__ __forceinline__ void advance(const slots_t &) {
+  __device__ __forceinline__ void advance(void) {
     shift(x);
     shift(dinv);
     shift(A::bk);
-    shift(x_at);
-    shift(long_at);
+    slots.next();
   }
 };
 
@@ -211,19 +203,18 @@ template <typename S> struct colored_columns_t : any_columns_t<S> {
 template <typename S> struct whole_columns_t : any_columns_t<S> {
   static constexpr int STEPS = S::STEPS, DEPTH = S::DEPTH, PAIRS = S::PAIRS;
   using A = any_columns_t<S>;
-  using A::dinv, A::long_at;
+  using A::dinv, A::slots;
   /* x[s]: input of step s (s = STEPS: of the residual) in the planes below, at and above it. */
   mg_real_t x[DEPTH][3][PAIRS][2], previous_in[PAIRS][2];
-  int x_at; /* ring offset of x of plane q - 1 */
 
-  __device__ __forceinline__ void load_stage(const job_t &job, const slots_t &slot) {
-    A::load_stage(job, slot, x[0][2]);
-    if (S::LOOKS_BACK && job.has_previous) this->load(slot.short_ring, S::PREVIOUS, previous_in);
+  __device__ __forceinline__ void load_stage(const job_t &job) {
+    A::load_stage(job, x[0][2]);
+    if (S::LOOKS_BACK && job.has_previous) this->load(slots.once[0], S::PREVIOUS, previous_in);
   }
 
   template <care_t care, int s> __device__ __forceinline__ auto near_of(int p) const {
-    const int in = s == 0 ? x_at : (S::STEP + (2 * (s - 1) + (p & 1)) * S::PLANE) * VALUE;
-    return this->template load_near<care>(in, long_at[s], x[s][1]);
+    const int in = s == 0 ? slots.x_of(1) : (S::STEP + (2 * (s - 1) + (p & 1)) * S::PLANE) * VALUE;
+    return this->template load_near<care>(in, slots.often_of(s), x[s][1]);
   }
 
   template <care_t care>
@@ -289,7 +280,7 @@ template <typename S> struct whole_columns_t : any_columns_t<S> {
   }
 
   /* Advance to the next plane. */
-  __device__ __forceinline__ void advance(const slots_t &slot) {
+  __device__ __forceinline__ void advance(void) {
 #pragma unroll
     for (int s = 0; s < DEPTH; s++)
 #pragma unroll
@@ -301,8 +292,7 @@ template <typename S> struct whole_columns_t : any_columns_t<S> {
         }
     shift(dinv);
     shift(A::bk);
-    shift(long_at);
-    x_at = slot.x;
+    slots.next();
   }
 };
 

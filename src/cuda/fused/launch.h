@@ -8,11 +8,9 @@
 #include <algorithm>
 
 namespace mg_fused {
-/* State carried from stage to stage: ring offsets of this stage and of the next request, mbarrier
- * phase. */
+/* State carried from stage to stage. */
 template <typename S> struct pipeline_t {
-  slots_t slot, requested;
-  unsigned parity;
+  mg_arrivals_t<S::ARRIVALS> arrived;
   int q, end;                  /* this stage, and the end of all stages */
   int request_end;             /* this thread requests further stages before stage request_end */
   mg_real_t *to, *to_previous; /* outputs: the cells of this thread's columns in plane 0 */
@@ -20,40 +18,37 @@ template <typename S> struct pipeline_t {
 };
 
 template <care_t care, typename S, int odd>
-__device__ __forceinline__ void stage(columns_t<S> &c, mg_real_t *shared, uint64_t *arrived,
-                                      const job_t &job, const maps_t &maps, const tile_t &t,
-                                      pipeline_t<S> *s) {
+__device__ __forceinline__ void stage(columns_t<S> &c, mg_real_t *shared, const job_t &job,
+                                      const maps_t &maps, const tile_t &t, pipeline_t<S> *s) {
   const int q = s->q;
   /* No thread still reads the planes that stage q + AHEAD overwrites. */
   if (q < s->request_end) {
-    request<S>(shared, job, maps, t, q + S::AHEAD, s->requested, arrived);
-    next<S>(&s->requested);
+    request<S>(shared, job, maps, t, q, c.slots, S::AHEAD, s->arrived.at(S::AHEAD));
     /* Order stores to the ring of x before the next stage's TMA load into the same plane. */
     if (S::COLORED) mg_tma_fence();
   }
-  mg_mbarrier_wait(arrived + s->slot.arrival, s->parity);
-  if constexpr (S::INTERPOLATED) interpolate_cells<S>(shared, job, s->children, c, q, s->slot.x);
-  c.load_stage(job, s->slot);
+  s->arrived.wait();
+  if constexpr (S::INTERPOLATED)
+    interpolate_cells<S>(shared, job, s->children, c, q, c.slots.x_of(0));
+  c.load_stage(job);
   if constexpr (S::INTERPOLATED) interpolate_k<S>(shared, job, t, q + 1);
   c.template steps<care, odd>(job, t, q, s->to, s->to_previous);
   __syncthreads();
-  c.advance(s->slot);
-  next<S>(&s->slot);
-  if (s->slot.arrival == 0) s->parity ^= 1;
+  c.advance();
+  s->arrived.stage++;
   s->q++;
 }
 
 /* Stages up to `end`. The first one is an even stage of the block (pairs). If they are not careful,
  * it changes cells [r][c] with r + c even (squares), and their number is even. */
 template <care_t care, typename S>
-__device__ __forceinline__ void stages(columns_t<S> &c, mg_real_t *shared, uint64_t *arrived,
-                                       const job_t &job, const maps_t &maps, const tile_t &t,
-                                       int end, pipeline_t<S> *s) {
+__device__ __forceinline__ void stages(columns_t<S> &c, mg_real_t *shared, const job_t &job,
+                                       const maps_t &maps, const tile_t &t, int end,
+                                       pipeline_t<S> *s) {
   constexpr bool by_two = S::COLORED && (care != CAREFUL || !S::SQUARES);
   while (s->q < end) {
-    stage<care, S, 0>(c, shared, arrived, job, maps, t, s);
-    if (by_two && (care != CAREFUL || s->q < end))
-      stage<care, S, 1>(c, shared, arrived, job, maps, t, s);
+    stage<care, S, 0>(c, shared, job, maps, t, s);
+    if (by_two && (care != CAREFUL || s->q < end)) stage<care, S, 1>(c, shared, job, maps, t, s);
   }
 }
 
@@ -70,7 +65,6 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
 #if MG_CUDA_BOX_CODE /* other architectures have no TMA */
   constexpr int DEPTH = S::DEPTH;
   extern __shared__ __align__(128) mg_real_t shared[];
-  uint64_t *const arrived = reinterpret_cast<uint64_t *>(shared + S::END);
   const mg_patch_t &p = job.l.p;
   const mg_piece_t piece = job.pieces[blockIdx.x];
   tile_t t = {piece.i * OUT_I - (p.wall[0][0] ? 0 : BOX_START),
@@ -86,10 +80,9 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   columns_t<S> c = {};
   const unsigned long long known = S::USE == RESIDUAL_NORM ? mg_max_known(job.maximum) : 0;
   c.begin(shared, job, t, first);
+  c.slots.begin();
   const ptrdiff_t column = c.i + c.j * p.jstride;
-  pipeline_t<S> pipeline = {{},
-                            {},
-                            0,
+  pipeline_t<S> pipeline = {{reinterpret_cast<uint64_t *>(shared + S::END), 0},
                             first,
                             end,
                             threadIdx.x == 0 ? end - S::AHEAD : first,
@@ -100,15 +93,14 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   if (threadIdx.x == 0) {
     /* Only this thread's requests read ghosts. */
     if ((int)blockIdx.x >= job.early) mg_cuda_wait_exchange();
-    mg_mbarrier_create(arrived, S::ARRIVALS, 1);
-    for (int q = first; q < first + S::AHEAD; q++) {
-      request<S>(shared, job, maps, t, q, pipeline.requested, arrived);
-      next<S>(&pipeline.requested);
-    }
+    mg_mbarrier_create(pipeline.arrived.first, S::ARRIVALS, 1);
+#pragma unroll 1
+    for (int d = 0; d < S::AHEAD; d++)
+      request<S>(shared, job, maps, t, first, c.slots, d, pipeline.arrived.at((unsigned)d));
   }
   __syncthreads();
   if constexpr (S::INTERPOLATED) {
-    mg_mbarrier_wait(arrived, 0);
+    pipeline.arrived.wait();
     interpolate_k<S>(shared, job, t, first);
     __syncthreads();
   }
@@ -123,12 +115,11 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   const int last = p.wall[2][1] ? min(t.end + S::STEPS, p.n[2]) : t.end + S::STEPS,
             plain_end = !own_code && at_wall<S>(p, t) ? plain : plain + (last - plain) / 2 * 2;
   for (int careful_end = plain; pipeline.q < end; careful_end = end) {
-    stages<CAREFUL, S>(c, shared, arrived, job, maps, t, careful_end, &pipeline);
+    stages<CAREFUL, S>(c, shared, job, maps, t, careful_end, &pipeline);
     if (own_code && at_wall<S>(p, t))
-      stages<own_code ? WALLS_IN_IJ : PLAIN, S>(c, shared, arrived, job, maps, t, plain_end,
-                                                &pipeline);
+      stages<own_code ? WALLS_IN_IJ : PLAIN, S>(c, shared, job, maps, t, plain_end, &pipeline);
     else
-      stages<PLAIN, S>(c, shared, arrived, job, maps, t, plain_end, &pipeline);
+      stages<PLAIN, S>(c, shared, job, maps, t, plain_end, &pipeline);
   }
   c.residual.end(job, known);
 #endif

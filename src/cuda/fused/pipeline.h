@@ -4,7 +4,7 @@
 #define MG_CUDA_FUSED_PIPELINE_H
 
 #include "cuda/runtime/pieces.h"
-#include "cuda/runtime/tma.h"
+#include "cuda/runtime/ring.h"
 #include "formulas/transfer.h"
 
 namespace mg_fused {
@@ -130,7 +130,7 @@ struct shape_t {
   /* Number of planes in each ring, and start of each ring in doubles. */
   static constexpr int X_SLOTS = (COLORED ? DEPTH + 1 : 2) + AHEAD, SHORT_SLOTS = 1 + AHEAD,
                        LONG_SLOTS = DEPTH + AHEAD, STEP_SLOTS = COLORED ? 0 : 2 * (DEPTH - 1);
-  static constexpr int ARRIVALS = AHEAD + 1;
+  static constexpr int ARRIVALS = AHEAD == 1 ? 2 : 4; /* at least AHEAD + 1 */
   static constexpr int X = 0, STEP = X + X_SLOTS * PLANE, BI = STEP + STEP_SLOTS * PLANE,
                        BJ = BI + LONG_SLOTS * PLANE, F = BJ + LONG_SLOTS * PLANE,
                        ALPHA = F + LONG_SLOTS * PLANE,
@@ -175,11 +175,6 @@ __device__ __forceinline__ const mg_real_t *at_byte(const mg_real_t *p, int byte
   return reinterpret_cast<const mg_real_t *>(reinterpret_cast<const char *>(p) + bytes);
 }
 
-/* Advance to the next of the n planes of a ring. */
-template <typename S> __device__ __forceinline__ void next(int *plane, int n) {
-  *plane = *plane == (n - 1) * S::PLANE_BYTES ? 0 : *plane + S::PLANE_BYTES;
-}
-
 /* Move values of one plane to the next one behind. */
 template <int N, int ROWS> __device__ __forceinline__ void shift(mg_real_t (&v)[N][ROWS][2]) {
 #pragma unroll
@@ -188,12 +183,6 @@ template <int N, int ROWS> __device__ __forceinline__ void shift(mg_real_t (&v)[
     for (int r = 0; r < ROWS; r++)
       v[n][r][0] = v[n - 1][r][0], v[n][r][1] = v[n - 1][r][1];
 }
-template <int N> __device__ __forceinline__ void shift(int (&v)[N]) {
-#pragma unroll
-  for (int n = N - 1; n > 0; n--)
-    v[n] = v[n - 1];
-}
-
 /* Pairs of cells in shared or global memory. */
 __device__ __forceinline__ void load_pair(const mg_real_t *p, mg_real_t v[2]) {
   const mg_real2_t t = *reinterpret_cast<const mg_real2_t *>(p);
@@ -203,18 +192,28 @@ __device__ __forceinline__ void store_pair(mg_real_t *p, const mg_real_t v[2]) {
   *reinterpret_cast<mg_real2_t *>(p) = mg_make_real2(v[0], v[1]);
 }
 
-/* Ring offsets of a stage, in bytes, and the index of its mbarrier. Stage q loads x and beta_k of
- * plane q, and all other arrays of plane q - 1. `short_ring`: arrays read in one stage only
- * (beta_k, previous); `long_ring`: arrays that every step reads (f, beta_i, beta_j, alpha). */
-struct slots_t {
-  int x, short_ring, long_ring, arrival;
+/* The rings. Stage q loads x and beta_k of plane q, and all other arrays of plane q - 1. `once`:
+ * arrays read in one stage only (beta_k, previous); `often`: arrays that every step reads (f,
+ * beta_i, beta_j, alpha). */
+template <typename S> struct slots_t {
+  mg_ring_t<S::X_SLOTS, S::PLANE_BYTES, S::X_SLOTS - S::AHEAD> x;
+  mg_ring_t<S::SHORT_SLOTS, S::PLANE_BYTES, 1> once;
+  mg_ring_t<S::LONG_SLOTS, S::PLANE_BYTES, S::DEPTH> often;
+
+  __device__ __forceinline__ void begin(void) {
+    x.begin(0);
+    once.begin(0);
+    often.begin(0);
+  }
+  __device__ __forceinline__ void next(void) {
+    x.next();
+    once.next();
+    often.next();
+  }
+  /* Offsets of what stage q - d has loaded. */
+  __device__ __forceinline__ int x_of(int d) const { return x[S::X_SLOTS - S::AHEAD - 1 - d]; }
+  __device__ __forceinline__ int often_of(int d) const { return often[S::DEPTH - 1 - d]; }
 };
-template <typename S> __device__ __forceinline__ void next(slots_t *at) {
-  next<S>(&at->x, S::X_SLOTS);
-  next<S>(&at->short_ring, S::SHORT_SLOTS);
-  next<S>(&at->long_ring, S::LONG_SLOTS);
-  at->arrival = at->arrival + 1 == S::ARRIVALS ? 0 : at->arrival + 1;
-}
 
 /* First column and row of a block's box, and the planes that it writes: first <= k < end. */
 struct tile_t {
@@ -311,20 +310,21 @@ __device__ __forceinline__ void request_source(mg_real_t *shared, const job_t &j
                 k + job.source_low[2], arrived);
 }
 
-/* Request stage q; called by one thread. Results in the first and the last row are never valid, so
- * these rows need only x and the previous iterate. Their other values in shared memory are
- * undefined; no written result depends on them. */
+/* Request stage q + ahead; called by one thread in stage q. Results in the first and the last row
+ * are never valid, so these rows need only x and the previous iterate. Their other values in shared
+ * memory are undefined; no written result depends on them. */
 template <typename S>
 __device__ __forceinline__ void request(mg_real_t *shared, const job_t &job, const maps_t &maps,
-                                        const tile_t &t, int q, const slots_t &to,
+                                        const tile_t &t, int q, const slots_t<S> &slots, int ahead,
                                         uint64_t *arrived) {
   const bool previous = S::LOOKS_BACK && job.has_previous;
+  q += ahead;
   const source_planes_t source = source_planes<S>(job, t, q);
   const int rows = (job.has_x + previous) * S::ROWS + (3 + S::VARIES) * (S::ROWS - 2) + S::ROWS - 1;
   const int i = t.i0 + job.low[0], j = t.j0 + job.low[1], k = q + job.low[2];
-  mg_real_t *const once = at_byte(shared, to.short_ring), *const often =
-                                                              at_byte(shared, to.long_ring);
-  arrived += to.arrival;
+  mg_real_t *const once = at_byte(shared, slots.once.after(ahead)), *const often = at_byte(
+                                                                        shared,
+                                                                        slots.often.after(ahead));
   int values = rows * WIDTH;
   const bool edge = ends_at_wall(job.l.p, t);
   if (edge) values += (S::ROWS - 2) * EDGE_WIDTH;
@@ -333,7 +333,8 @@ __device__ __forceinline__ void request(mg_real_t *shared, const job_t &job, con
     values += (source.to + 1 - source.from) * s.width * s.rows;
   }
   mg_mbarrier_expect(arrived, (unsigned)(values * (int)sizeof(mg_real_t)));
-  if (job.has_x) mg_tma_load(at_byte(shared, to.x) + S::X, &maps.x, i, j, k, arrived);
+  if (job.has_x)
+    mg_tma_load(at_byte(shared, slots.x.after(ahead)) + S::X, &maps.x, i, j, k, arrived);
   mg_tma_load(once + S::BK + WIDTH, &maps.beta[2], i, j + 1, k, arrived);
   mg_tma_load(often + S::BI + WIDTH, &maps.beta[0], i, j + 1, k - 1, arrived);
   if (edge) mg_tma_load(often + S::BI + S::EDGE, &maps.edge, i + WIDTH, j + 1, k - 1, arrived);
