@@ -9,11 +9,17 @@
 #ifndef MG_CUDA_RUNTIME_TMA_H
 #define MG_CUDA_RUNTIME_TMA_H
 
-#include "cuda/cuda.h"
+#include "cuda/runtime/shared_value.h"
 
 /** Tensor maps and the PTX of their copies require CUDA 12. */
-#define MG_CUDA_HAS_TMA  (CUDART_VERSION >= 12000)
-#define MG_CUDA_BOX_CODE (MG_CUDA_HAS_TMA && __CUDA_ARCH__ >= 900)
+#define MG_CUDA_HAS_TMA (CUDART_VERSION >= 12000)
+#if MG_CUDA_HAS_TMA && __CUDA_ARCH__ >= 900
+#define MG_CUDA_BOX_CODE 1
+#else
+#define MG_CUDA_BOX_CODE 0
+#endif
+#define MG_BOX_ASM                                                                                 \
+  if constexpr (MG_CUDA_BOX_CODE) asm volatile
 #if MG_CUDA_HAS_TMA
 #include <cuda.h> /* CUtensorMap; libcuda is not linked */
 #else
@@ -36,84 +42,58 @@ mg_status_t mg_cuda_has_tma(bool *has);
  *  @return MG_OK, MG_ERR_DEVICE if the driver rejects it */
 mg_status_t mg_cuda_tma_map(const mg_box_array_t *array, int width, int rows, CUtensorMap *map);
 
-static __device__ __forceinline__ unsigned mg_shared_address(const void *p) {
-  return (unsigned)__cvta_generic_to_shared(p);
-}
-
 /** Start the copy of the box at (i, j, k) to 128-byte aligned shared memory. Its bytes are counted
  *  on `arrived`. */
 static __device__ __forceinline__ void mg_tma_load(void *to, const CUtensorMap *map, int i, int j,
                                                    int k, uint64_t *arrived) {
-#if MG_CUDA_BOX_CODE
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
-               "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(mg_shared_address(to)),
-               "l"(map), "r"(mg_shared_address(arrived)), "r"(i), "r"(j), "r"(k)
-               : "memory");
-#else
-  (void)to, (void)map, (void)i, (void)j, (void)k, (void)arrived;
-#endif
+  MG_BOX_ASM("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+             "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(mg_shared_address(to)),
+             "l"(map), "r"(mg_shared_address(arrived)), "r"(i), "r"(j), "r"(k)
+             : "memory");
 }
 
 /** Order earlier writes to shared memory before later copies to the same place. */
 static __device__ __forceinline__ void mg_tma_fence(void) {
-#if MG_CUDA_BOX_CODE
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-#endif
+  MG_BOX_ASM("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 /** Initialize n arrivals, each of `threads` threads. Called by one thread; a block barrier must
  *  follow. */
 static __device__ __forceinline__ void mg_mbarrier_create(uint64_t *arrived, int n,
                                                           unsigned threads) {
-#if MG_CUDA_BOX_CODE
   for (int b = 0; b < n; b++)
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(mg_shared_address(arrived + b)),
-                 "r"(threads)
-                 : "memory");
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-#else
-  (void)arrived, (void)n, (void)threads;
-#endif
+    MG_BOX_ASM("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(mg_shared_address(arrived + b)),
+               "r"(threads)
+               : "memory");
+  MG_BOX_ASM("fence.mbarrier_init.release.cluster;" ::: "memory");
+  MG_BOX_ASM("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 /** Arrive. Earlier accesses of this thread precede later ones of threads that wait. */
 static __device__ __forceinline__ void mg_mbarrier_arrive(uint64_t *arrived) {
-#if MG_CUDA_BOX_CODE
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(mg_shared_address(arrived))
-               : "memory");
-#else
-  (void)arrived;
-#endif
+  MG_BOX_ASM("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(mg_shared_address(arrived))
+             : "memory");
 }
 
 /** Add `bytes` to the bytes that the current phase of the arrival waits for. */
 static __device__ __forceinline__ void mg_mbarrier_expect(uint64_t *arrived, unsigned bytes) {
-#if MG_CUDA_BOX_CODE
-  asm volatile(
+  MG_BOX_ASM(
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(mg_shared_address(arrived)),
       "r"(bytes)
       : "memory");
-#else
-  (void)arrived, (void)bytes;
-#endif
 }
 
 /** Wait until all threads and all expected bytes have arrived. The parity is 0 for the first use of
  * an arrival, 1 for the second, then 0 again. */
 static __device__ __forceinline__ void mg_mbarrier_wait(uint64_t *arrived, unsigned parity) {
-#if MG_CUDA_BOX_CODE
-  unsigned done = 0;
+  unsigned done = !MG_CUDA_BOX_CODE;
   while (!done)
-    asm volatile("{\n .reg .pred p;\n"
-                 " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 " selp.u32 %0, 1, 0, p;\n}"
-                 : "=r"(done)
-                 : "r"(mg_shared_address(arrived)), "r"(parity)
-                 : "memory");
-#else
-  (void)arrived, (void)parity;
-#endif
+    MG_BOX_ASM("{\n .reg .pred p;\n"
+               " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+               " selp.u32 %0, 1, 0, p;\n}"
+               : "=r"(done)
+               : "r"(mg_shared_address(arrived)), "r"(parity)
+               : "memory");
 }
 
 #endif
