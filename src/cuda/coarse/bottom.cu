@@ -16,9 +16,8 @@ mg_status_t mg_bottom_run(const mg_cuda_patch_t &l, const mg_bottom_job_t &job, 
   const auto kernel = mg_traits_of(l.v.op)->points == 25 ? bottom<true, true>
                       : all                              ? bottom<false, false>
                                                          : bottom<false, true>;
-  mg_cuda_launch_dependent(kernel, 1, mg_cuda_block_threads(l.v.cells), l, job, zero_guess);
-  MG_CUDA_LAUNCHED("bottom");
-  return MG_OK;
+  return mg_cuda_launch_dependent("bottom", kernel, 1, mg_cuda_block_threads(l.v.cells), l, job,
+                                  zero_guess);
 }
 
 mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess,

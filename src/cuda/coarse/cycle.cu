@@ -92,9 +92,8 @@ static mg_status_t create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **
 
 static mg_status_t run(const mg_coarse_cycle_t *t, int top, mg_cycle_t cycle, bool zero_guess) {
   if (t->paired) return mg_paired_cycle_run(t->paired, top, cycle, zero_guess);
-  mg_cuda_launch_dependent(t->kernel, 1, t->threads, t->args, top, cycle, zero_guess);
-  MG_CUDA_LAUNCHED("coarse_cycle");
-  return MG_OK;
+  return mg_cuda_launch_dependent("coarse_cycle", t->kernel, 1, t->threads, t->args, top, cycle,
+                                  zero_guess);
 }
 
 const mg_backend_coarse_t mg_cuda_coarse = {.create = create,

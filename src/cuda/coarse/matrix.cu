@@ -71,8 +71,6 @@ void mg_matrix_free(mg_matrix_t *m) {
 
 mg_status_t mg_matrix_multiply(const mg_matrix_t *m, const mg_view_t *v, mg_vector_t dst,
                                mg_vector_t src) {
-  mg_cuda_launch_dependent(multiply, (m->n + WARPS - 1) / WARPS, WARPS * 32, v->patch[0],
-                           (const double *)m->value, m->n, m->pitch, dst, src);
-  MG_CUDA_LAUNCHED("multiply");
-  return MG_OK;
+  return mg_cuda_launch_dependent("multiply", multiply, (m->n + WARPS - 1) / WARPS, WARPS * 32,
+                                  v->patch[0], (const double *)m->value, m->n, m->pitch, dst, src);
 }

@@ -119,7 +119,5 @@ mg_status_t mg_cuda_fv4_small(const mg_fv4_job_t *job) {
   const int32_t *n = job->l.p.n;
   const dim3 grid((unsigned)((n[0] + BI - 1) / BI), (unsigned)((n[1] + BJ - 1) / BJ),
                   (unsigned)((n[2] + BK - 1) / BK));
-  mg_cuda_launch_dependent(small, grid, THREADS, *job);
-  MG_CUDA_LAUNCHED("fv4 small");
-  return MG_OK;
+  return mg_cuda_launch_dependent("fv4 small", small, grid, THREADS, *job);
 }

@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(128) correct(const MG_GRID_CONSTANT job_t job)
       *(double2 *)mg_cell(&job.l.p, job.dst, 2 * i, 2 * j + t, 2 * k + s) = child[s][t];
 }
 
-template <mg_interpolation_t kind> void launch_correct(const job_t &job) {
+template <mg_interpolation_t kind> void launch_correct(job_t &job) {
   const dim3 block(32, 4, 1);
   const int *n = job.coarse.n;
   correct<kind><<<mg_cuda_grid(n[0], n[1], n[2], block), block, 0, mg_cuda.stream>>>(job);
@@ -203,18 +203,21 @@ job_t job_of(const mg_view_t *v, const mg_guess_t *guess, const mg_view_t *low) 
 }
 } // namespace
 
+static mg_status_t launch(const mg_guess_t *guess, void (*v2)(job_t &), void (*p1)(job_t &),
+                          job_t job) {
+  (guess->kind == MG_INTERPOLATE_V2 ? v2 : p1)(job);
+  MG_CUDA_LAUNCHED("guess");
+  return MG_OK;
+}
+
 mg_status_t mg_cuda_guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
                                    const mg_view_t *low, mg_vector_t dst, double scale) {
   job_t job = job_of(v, guess, low);
   job.f = f;
   job.r = dst;
   job.r_scale = scale;
-  if (guess->kind == MG_INTERPOLATE_V2)
-    launch_residual<MG_INTERPOLATE_V2, false>(job);
-  else
-    launch_residual<MG_INTERPOLATE_P1, false>(job);
-  MG_CUDA_LAUNCHED("residual of a guess");
-  return MG_OK;
+  return launch(guess, launch_residual<MG_INTERPOLATE_V2, false>,
+                launch_residual<MG_INTERPOLATE_P1, false>, job);
 }
 
 mg_status_t mg_cuda_guess_correct(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,
@@ -223,12 +226,7 @@ mg_status_t mg_cuda_guess_correct(const mg_view_t *v, mg_vector_t dst, const mg_
   job.dst = dst;
   job.e = e;
   job.scale = scale;
-  if (guess->kind == MG_INTERPOLATE_V2)
-    launch_correct<MG_INTERPOLATE_V2>(job);
-  else
-    launch_correct<MG_INTERPOLATE_P1>(job);
-  MG_CUDA_LAUNCHED("correction of a guess");
-  return MG_OK;
+  return launch(guess, launch_correct<MG_INTERPOLATE_V2>, launch_correct<MG_INTERPOLATE_P1>, job);
 }
 
 mg_status_t mg_cuda_guess_correct_residual(const mg_view_t *v, mg_vector_t dst,
@@ -242,10 +240,6 @@ mg_status_t mg_cuda_guess_correct_residual(const mg_view_t *v, mg_vector_t dst,
   job.f = f;
   job.r = r;
   job.r_scale = r_scale;
-  if (guess->kind == MG_INTERPOLATE_V2)
-    launch_residual<MG_INTERPOLATE_V2, true>(job);
-  else
-    launch_residual<MG_INTERPOLATE_P1, true>(job);
-  MG_CUDA_LAUNCHED("correction and residual of a guess");
-  return MG_OK;
+  return launch(guess, launch_residual<MG_INTERPOLATE_V2, true>,
+                launch_residual<MG_INTERPOLATE_P1, true>, job);
 }

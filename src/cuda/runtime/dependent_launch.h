@@ -97,11 +97,13 @@ inline void mg_cuda_launch_dependent_shared(void (*kernel)(P...), dim3 grid, dim
   (void)cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...);
 }
 
-/** The same without dynamic shared memory. */
+/** The same without dynamic shared memory; also checks for errors. */
 template <typename... P, typename... A>
-inline void mg_cuda_launch_dependent(void (*kernel)(P...), dim3 grid, dim3 block,
-                                     const A &...args) {
+inline mg_status_t mg_cuda_launch_dependent(const char *name, void (*kernel)(P...), dim3 grid,
+                                            dim3 block, const A &...args) {
   mg_cuda_launch_dependent_shared(kernel, grid, block, 0, args...);
+  MG_CUDA_LAUNCHED(name);
+  return MG_OK;
 }
 
 #endif

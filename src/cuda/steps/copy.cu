@@ -181,7 +181,6 @@ mg_status_t mg_cuda_copy(const mg_copies_t *copies, mg_vector_t src, mg_vector_t
   if (c->n_tiles == 0) return MG_OK;
   MG_TRY(mg_slot_of(copies->src, src, &from));
   MG_TRY(mg_slot_of(copies->dst, dst, &to));
-  mg_cuda_launch_dependent(copy, (unsigned)c->n_tiles, MG_TILE_THREADS, c->copy, c->tile, from, to);
-  MG_CUDA_LAUNCHED("copy");
-  return MG_OK;
+  return mg_cuda_launch_dependent("copy", copy, (unsigned)c->n_tiles, MG_TILE_THREADS, c->copy,
+                                  c->tile, from, to);
 }

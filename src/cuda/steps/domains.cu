@@ -8,8 +8,6 @@ extern "C" {
 }
 #include <cstdlib>
 
-static const dim3 block_shape(32, 8, 1);
-
 /** Cells of a patch at its side normal to d. */
 static __global__ void __launch_bounds__(256)
     set_wall(mg_patch_t p, bool alpha_varies, int d, int side, mg_side_t condition, int order,
@@ -119,15 +117,13 @@ static mg_status_t sum_all_planes(const mg_view_t *v, double scale, unsigned lon
   const int planes = 32;
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
-    const dim3 grid = mg_cuda_grid(p.n[0], p.n[1], (p.n[2] + planes - 1) / planes, block_shape);
+    const int n[3] = {p.n[0], p.n[1], (p.n[2] + planes - 1) / planes};
     unsigned long long *const of_i = sum + 3 * (size_t)p.lo[0],
                               *const of_j = sum + 3 * ((size_t)v->n[0] + p.lo[1]),
                               *const of_k = sum + 3 * ((size_t)v->n[0] + v->n[1] + p.lo[2]);
-    for (int d = 0; d < 3; d++) {
-      sum_planes<<<grid, block_shape, 0, mg_cuda.stream>>>(p, d, planes, scale, of_i + d, of_j + d,
-                                                           of_k + d, least + d, least + 3);
-      MG_CUDA_LAUNCHED("sum_planes");
-    }
+    for (int d = 0; d < 3; d++)
+      MG_TRY(mg_cuda_launch("sum_planes", n, sum_planes, p, d, planes, scale, of_i + d, of_j + d,
+                            of_k + d, least + d, least + 3));
   }
   return MG_OK;
 }

@@ -185,20 +185,21 @@ mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const 
   for (int q = 0; q < coarse->n_patches; q++) {
     const mg_patch_t &c = coarse->patch[q], &f = fine->patch[q];
     if (!halves || kind == MG_INTERPOLATE_P0)
-      mg_cuda_launch_dependent(kind == MG_INTERPOLATE_P0   ? interpolate_any<MG_INTERPOLATE_P0>
-                               : kind == MG_INTERPOLATE_P1 ? interpolate_any<MG_INTERPOLATE_P1>
-                                                           : interpolate_any<MG_INTERPOLATE_V2>,
-                               mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape), block_shape, c,
-                               src, *fine, f, dst, add);
+      mg_cuda_launch_dependent_shared(kind == MG_INTERPOLATE_P0 ? interpolate_any<MG_INTERPOLATE_P0>
+                                      : kind == MG_INTERPOLATE_P1
+                                          ? interpolate_any<MG_INTERPOLATE_P1>
+                                          : interpolate_any<MG_INTERPOLATE_V2>,
+                                      mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape),
+                                      block_shape, 0, c, src, *fine, f, dst, add);
     else if (v4)
-      mg_cuda_launch_dependent(interpolate_v4,
-                               mg_cuda_grid(c.n[0], c.n[1], c.n[2], dim3(BI, BJ, BK)), THREADS, c,
-                               src, f, dst, add, order);
+      mg_cuda_launch_dependent_shared(interpolate_v4,
+                                      mg_cuda_grid(c.n[0], c.n[1], c.n[2], dim3(BI, BJ, BK)),
+                                      THREADS, 0, c, src, f, dst, add, order);
     else
-      mg_cuda_launch_dependent(kind == MG_INTERPOLATE_P1 ? interpolate<MG_INTERPOLATE_P1>
-                                                         : interpolate<MG_INTERPOLATE_V2>,
-                               mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape), block_shape, c,
-                               src, f, dst, add, order);
+      mg_cuda_launch_dependent_shared(kind == MG_INTERPOLATE_P1 ? interpolate<MG_INTERPOLATE_P1>
+                                                                : interpolate<MG_INTERPOLATE_V2>,
+                                      mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape),
+                                      block_shape, 0, c, src, f, dst, add, order);
     MG_CUDA_LAUNCHED("interpolate");
   }
   return MG_OK;

@@ -72,9 +72,8 @@ mg_status_t mg_cuda_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x,
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
     const bool large = mg_is_large(l);
-    mg_cuda_launch_dependent(large ? residual<PLANES> : residual<1>,
-                             grid_of(l.p, large ? PLANES : 1), block_shape, l, dst, x, f);
-    MG_CUDA_LAUNCHED("residual");
+    MG_TRY(mg_cuda_launch_dependent("residual", large ? residual<PLANES> : residual<1>,
+                                    grid_of(l.p, large ? PLANES : 1), block_shape, l, dst, x, f));
   }
   return MG_OK;
 }
@@ -189,7 +188,7 @@ mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_v
     if (mg_is_large(l))
       residual_restrict_large<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, c, dst);
     else
-      mg_cuda_launch_dependent(residual_restrict, grid, block_shape, l, x, f, c, dst);
+      mg_cuda_launch_dependent_shared(residual_restrict, grid, block_shape, 0, l, x, f, c, dst);
     MG_CUDA_LAUNCHED("residual_restrict");
   }
   return MG_OK;

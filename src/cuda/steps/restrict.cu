@@ -38,12 +38,11 @@ mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, mg_vector_t src, const
   for (int q = 0; q < fine->n_patches; q++) {
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape);
-    if (halves)
-      mg_cuda_launch_dependent(cells, grid, block_shape, fine->patch[q], src, c, dst);
-    else
-      mg_cuda_launch_dependent(children, grid, block_shape, *fine, fine->patch[q], src, c, dst,
-                               mg_child_weight(fine->n, coarse->n));
-    MG_CUDA_LAUNCHED("restrict_cells");
+    MG_TRY(halves ? mg_cuda_launch_dependent("restrict_cells", cells, grid, block_shape,
+                                             fine->patch[q], src, c, dst)
+                  : mg_cuda_launch_dependent("restrict_cells", children, grid, block_shape, *fine,
+                                             fine->patch[q], src, c, dst,
+                                             mg_child_weight(fine->n, coarse->n)));
   }
   return MG_OK;
 }

@@ -5,8 +5,6 @@ extern "C" {
 #include "formulas/gershgorin.h"
 }
 
-static const dim3 block_shape(32, 8, 1);
-
 /** Extend the faces normal to d by one layer outside the wall normal to t. */
 static __global__ void __launch_bounds__(256)
     extend(mg_patch_t p, int box_dim, int d, int t, int side, int2 along_d, int2 along_u) {
@@ -31,10 +29,9 @@ mg_status_t mg_cuda_extend_faces(const mg_view_t *v) {
           int of_d[2], of_u[2];
           mg_extended_range(v, &p, d, true, of_d);
           mg_extended_range(v, &p, 3 - d - t, false, of_u);
-          const dim3 grid = mg_cuda_grid(of_d[1] - of_d[0], of_u[1] - of_u[0], 1, block_shape);
-          extend<<<grid, block_shape, 0, mg_cuda.stream>>>(
-              p, v->box_dim, d, t, side, make_int2(of_d[0], of_d[1]), make_int2(of_u[0], of_u[1]));
-          MG_CUDA_LAUNCHED("extend_faces");
+          const int n[3] = {of_d[1] - of_d[0], of_u[1] - of_u[0], 1};
+          MG_TRY(mg_cuda_launch("extend_faces", n, extend, p, v->box_dim, d, t, side,
+                                make_int2(of_d[0], of_d[1]), make_int2(of_u[0], of_u[1])));
         }
   }
   return MG_OK;
@@ -102,16 +99,11 @@ static mg_status_t set_diagonal_fv4(const mg_cuda_patch_t &l, bool l1) {
   const int32_t *n = l.p.n;
   const bool all = !mg_fv4_colors_fit(&l.v);
   if (!all) {
-    const dim3 grid = mg_cuda_grid(n[0], n[1], n[2], block_shape);
-    diagonal_fv4<<<grid, block_shape, 0, mg_cuda.stream>>>(l, l1, mg_cuda.reduction);
-    MG_CUDA_LAUNCHED("set_diagonal");
+    MG_TRY(mg_cuda_launch("set_diagonal", n, diagonal_fv4, l, l1, mg_cuda.reduction));
     if (l.v.periodic) return MG_OK;
   }
-  const int32_t na = n[0] > n[1] ? n[0] : n[1], nb = n[1] > n[2] ? n[1] : n[2];
-  const dim3 grid = mg_cuda_grid(na, nb, all ? n[2] : 12, block_shape);
-  diagonal_fv4_folded<<<grid, block_shape, 0, mg_cuda.stream>>>(l, all, l1, mg_cuda.reduction);
-  MG_CUDA_LAUNCHED("set_diagonal");
-  return MG_OK;
+  const int32_t folded[3] = {n[0] > n[1] ? n[0] : n[1], n[1] > n[2] ? n[1] : n[2], all ? n[2] : 12};
+  return mg_cuda_launch("set_diagonal", folded, diagonal_fv4_folded, l, all, l1, mg_cuda.reduction);
 }
 
 mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max) {
@@ -119,14 +111,9 @@ mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
     const int points = mg_traits_of(v->op)->points;
-    if (points == 25) {
-      MG_TRY(set_diagonal_fv4(l, l1));
-      continue;
-    }
-    const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], l.p.n[2], block_shape);
-    diagonal<<<grid, block_shape, 0, mg_cuda.stream>>>(l, points, mg_operator_orders(v), l1,
-                                                       mg_cuda.reduction);
-    MG_CUDA_LAUNCHED("set_diagonal");
+    MG_TRY(points == 25 ? set_diagonal_fv4(l, l1)
+                        : mg_cuda_launch("set_diagonal", l.p.n, diagonal, l, points,
+                                         mg_operator_orders(v), l1, mg_cuda.reduction));
   }
   return mg_cuda_max_end(lambda_max);
 }

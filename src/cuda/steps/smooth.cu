@@ -221,7 +221,7 @@ static void smooth_patch(const mg_cuda_patch_t &l, const mg_update_t &u, bool st
   if (c.planes > 1)
     c.kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, u, stored);
   else
-    mg_cuda_launch_dependent(c.kernel, grid, block_shape, l, u, stored);
+    mg_cuda_launch_dependent_shared(c.kernel, grid, block_shape, 0, l, u, stored);
 }
 
 /* One step of a 7-point operator, or the first step from zero of any operator. */

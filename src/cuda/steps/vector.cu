@@ -1,8 +1,6 @@
 /* Cell-wise vector operations. Bytes per cell: 8 (fill) to 24. */
 #include "cuda/cuda.h"
 
-static const dim3 block_shape(32, 8, 1);
-
 struct vector_job_t {
   mg_combination_t operation;
   mg_vector_t dst, x, y; /* y < 0: no second operand */
@@ -47,9 +45,8 @@ static __global__ void __launch_bounds__(256) combine(mg_patch_t p, vector_job_t
 static mg_status_t run(const mg_view_t *v, const vector_job_t &job) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
-    const dim3 grid = mg_cuda_grid(p.n[0], p.n[1], (p.n[2] + PLANES - 1) / PLANES, block_shape);
-    combine<<<grid, block_shape, 0, mg_cuda.stream>>>(p, job);
-    MG_CUDA_LAUNCHED("vector operation");
+    const int n[3] = {p.n[0], p.n[1], (p.n[2] + PLANES - 1) / PLANES};
+    MG_TRY(mg_cuda_launch("vector operation", n, combine, p, job));
   }
   return MG_OK;
 }
