@@ -6,26 +6,11 @@
 #include "cuda/fv4/loads.h"
 
 namespace mg_fv4_fused {
-static __device__ __forceinline__ offsets5_t columns(void) {
-  return offsets5(-2 * COL, -COL, 0, COL, 2 * COL);
-}
-static __device__ __forceinline__ offsets5_t rows(void) {
-  return offsets5(-2 * ROW, -ROW, 0, ROW, 2 * ROW);
-}
-
-/* Of the betas of the faces at a cell's planes: those below, at and above it. */
-static __device__ __forceinline__ mg_betas30_t load_betas(int cell, int below, int at, int above,
-                                                          int low_k, int high_k) {
-  const offsets3_t k_i = {below + cell, at + cell, above + cell},
-                   k_j = {k_i.low + I_TO_J, k_i.c + I_TO_J, k_i.high + I_TO_J};
-  return load_betas30(columns(), rows(), k_i, k_j, low_k + cell, high_k + cell);
-}
-
 /* Betas of the two faces at `step` from each other, one plane below faces that are known; t:
  * offsets in the tangential direction of the plane. */
 static __device__ __forceinline__ mg_faces10_t load_faces_below(const mg_faces10_t &up, int below,
                                                                 int at, int step,
-                                                                const offsets3_t &t) {
+                                                                const offsets_t &t) {
   return {{up.low.t2.low, load_neighbors2(at, t), {value_at(below), up.low.c}},
           {up.high.t2.low, load_neighbors2(at + step, t), {value_at(below + step), up.high.c}}};
 }
@@ -36,19 +21,27 @@ struct stencil_t {
   mg_betas30_t beta;
 };
 
+/* Of the cell at offset `cell` of the third one of the planes of x, or y; ij: the lowest one of the
+ * betas' planes. */
+template <typename ring>
+static __device__ __forceinline__ stencil_t load(const slots_t &s, const ring &x, int ij,
+                                                 int cell) {
+  const offsets_t i = offsets(COL), j = offsets(ROW);
+  return {load_values25(i, j, planes5(x, 0, cell)),
+          load_betas30(i, j, planes3(s.ij, ij, cell), planes3(s.ij, ij, cell + I_TO_J),
+                       s.k[ij] + cell, s.k[ij + 1] + cell)};
+}
+
 /* For the first half sweep in plane q. */
 static __device__ __forceinline__ stencil_t load_first(const slots_t &s, int cell) {
-  const offsets5_t k = offsets5(s.x[0], s.x[1], s.x[2], s.x[3], s.x[4]);
-  return {load_values25(columns(), rows(), moved(k, cell)),
-          load_betas(cell, s.ij[1], s.ij[2], s.ij[3], s.k[1], s.k[2])};
+  return load(s, s.x, 1, cell);
 }
 
 /* For the second half sweep in plane q - 1; high2: y two planes above the cell. */
 static __device__ __forceinline__ stencil_t load_second(const slots_t &s, int cell,
                                                         mg_real_t high2) {
-  const offsets5_t k = offsets5(s.y[0], s.y[1], s.y[2], s.y[3], s.y[3]);
-  stencil_t v = {load_values25(columns(), rows(), moved(k, cell)),
-                 load_betas(cell, s.ij[0], s.ij[1], s.ij[2], s.k[0], s.k[1])};
+  const int y[5] = {s.y[0], s.y[1], s.y[2], s.y[3], s.y[3]};
+  stencil_t v = load(s, y, 0, cell);
   v.x.k.high2 = high2;
   return v;
 }
@@ -59,7 +52,7 @@ static __device__ __forceinline__ stencil_t load_second_below(const slots_t &s, 
                                                               const stencil_t &up,
                                                               mg_real_t above) {
   const int at = s.y[2] + cell, low = s.y[1] + cell, below = s.ij[0] + cell, level = s.ij[1] + cell;
-  const offsets5_t i = columns(), j = rows();
+  const offsets_t i = offsets(COL), j = offsets(ROW);
   stencil_t v;
   v.x.c = up.x.k.low;
   v.x.i = load_axis4(at, i);

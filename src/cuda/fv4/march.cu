@@ -27,21 +27,15 @@ enum {
   SUMS = HEIGHT / 2 * PAIRS
 };
 
-/** Even and odd columns are stored apart: next to c lie c - 2 and c + 2. */
-static __device__ __forceinline__ offsets5_t columns(int c, int high) {
-  return offsets5(c - COL, high - COL, c, high, c + COL);
-}
-
 /** A x of a cell; c and high are the offsets of its column and the next, in the cell's row. */
 static __device__ __forceinline__ mg_real_t apply(const slots_t *s, int c, int high, mg_real_t a,
                                                   mg_real_t b_h2) {
   /* Planes of betas normal to i and k begin one row before the tile, those of u two. */
   constexpr int I_TO_J = (J_RING - I_RING) * COL;
-  const offsets5_t i = columns(c, high), j = offsets5(-2 * ROW, -ROW, 0, ROW, 2 * ROW),
-                   k = moved(offsets5(s->u[0], s->u[1], s->u[2], s->u[3], s->u[4]), 2 * ROW);
-  const mg_values25_t x = load_values25(i, j, k);
-  const mg_betas30_t b = load_betas30(i, j, {s->ij[0] + ROW, s->ij[1] + ROW, s->ij[2] + ROW},
-                                      {s->ij[0] + I_TO_J, s->ij[1] + I_TO_J, s->ij[2] + I_TO_J},
+  /* Even and odd columns are stored apart: next to c lie c - 2 and c + 2. */
+  const offsets_t i = {high - COL, c, high, c - COL, c + COL}, j = offsets(ROW);
+  const mg_values25_t x = load_values25(i, j, planes5(s->u, 0, 2 * ROW));
+  const mg_betas30_t b = load_betas30(i, j, planes3(s->ij, 0, ROW), planes3(s->ij, 0, I_TO_J),
                                       s->k[0] + ROW, s->k[1] + ROW);
   return mg_apply_values25(&x, &b, a, b_h2);
 }
