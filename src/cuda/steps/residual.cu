@@ -40,13 +40,18 @@ static __device__ __forceinline__ mg_real_t residual_at(const mg_cuda_patch_t *l
   return f < 0 ? ax : l->p.vec[f][i + j * l->p.jstride + k * l->p.kstride] - ax;
 }
 
-template <int planes>
+/** Store residuals, or raise a maximum to the largest one. With one cell per thread, the reduction
+ * at the end of a block limits speed. Several cells per thread mean fewer reductions. */
+template <int planes, bool norm>
 static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
-    residual(mg_cuda_patch_t l, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
-  mg_cuda_wait_dependency();
+    residual(mg_cuda_patch_t l, mg_vector_t dst, mg_vector_t x, mg_vector_t f,
+             unsigned long long *maximum) {
+  if (!norm) mg_cuda_wait_dependency();
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
   const ptrdiff_t ks = l.p.kstride, at = i + j * l.p.jstride + k * ks;
+  const unsigned long long known = norm ? mg_max_known(maximum) : 0;
+  unsigned long long largest = 0;
   if (clear(l.p, 1, planes)) {
     mg_real_t value[planes];
 #pragma unroll
@@ -54,12 +59,21 @@ static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
       value[q] = residual_near(&l, x, f, at + q * ks);
 #pragma unroll
     for (int q = 0; q < planes; q++)
-      l.p.vec[dst][at + q * ks] = value[q];
-    return;
+      if (norm)
+        largest = max(largest, mg_max_bits(value[q]));
+      else
+        l.p.vec[dst][at + q * ks] = value[q];
+  } else {
+    for (int q = 0; q < planes; q++) {
+      if (i >= l.p.n[0] || j >= l.p.n[1] || k + q >= l.p.n[2]) continue;
+      const mg_real_t value = residual_at<planes == 1>(&l, x, f, i, j, k + q);
+      if (norm)
+        largest = max(largest, mg_max_bits(value));
+      else
+        l.p.vec[dst][at + q * ks] = value;
+    }
   }
-  for (int q = 0; q < planes; q++)
-    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-      l.p.vec[dst][at + q * ks] = residual_at<planes == 1>(&l, x, f, i, j, k + q);
+  if (norm) mg_max_add(largest, known, maximum);
 }
 
 /** Blocks for a patch, with `planes` cells per thread along k. */
@@ -72,32 +86,11 @@ mg_status_t mg_cuda_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x,
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
     const bool large = mg_is_large(l);
-    MG_TRY(mg_cuda_launch_dependent("residual", large ? residual<PLANES> : residual<1>,
-                                    grid_of(l.p, large ? PLANES : 1), block_shape, l, dst, x, f));
+    MG_TRY(mg_cuda_launch_dependent(
+        "residual", large ? residual<PLANES, false> : residual<1, false>,
+        grid_of(l.p, large ? PLANES : 1), block_shape, l, dst, x, f, nullptr));
   }
   return MG_OK;
-}
-
-/* With one cell per thread, the reduction at the end of a block limits speed. Several cells per
- * thread mean fewer reductions. */
-template <int planes>
-static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
-    residual_norm(mg_cuda_patch_t l, mg_vector_t x, mg_vector_t f, unsigned long long *maximum) {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
-  const unsigned long long known = mg_max_known(maximum);
-  unsigned long long largest = 0;
-  if (clear(l.p, 1, planes)) {
-    const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
-#pragma unroll
-    for (int q = 0; q < planes; q++)
-      largest = max(largest, mg_max_bits(residual_near(&l, x, f, at + q * l.p.kstride)));
-  } else {
-    for (int q = 0; q < planes; q++)
-      if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-        largest = max(largest, mg_max_bits(residual_at<planes == 1>(&l, x, f, i, j, k + q)));
-  }
-  mg_max_add(largest, known, maximum);
 }
 
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm) {
@@ -106,9 +99,9 @@ mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
     const bool large = mg_is_large(l);
-    const auto kernel = large ? residual_norm<PLANES> : residual_norm<1>;
-    kernel<<<grid_of(l.p, large ? PLANES : 1), block_shape, 0, mg_cuda.stream>>>(l, x, f,
-                                                                                 mg_cuda.reduction);
+    const auto kernel = large ? residual<PLANES, true> : residual<1, true>;
+    kernel<<<grid_of(l.p, large ? PLANES : 1), block_shape, 0, mg_cuda.stream>>>(
+        l, MG_NO_VECTOR, x, f, mg_cuda.reduction);
     MG_CUDA_LAUNCHED("residual_norm");
   }
   return mg_cuda_max_end(norm);
