@@ -36,6 +36,25 @@ static __device__ __forceinline__ mg_real_t mg_wall_ghost(const mg_real_t x[orde
                       : mg_ghost_4(2, x[0], x[1], x[2], x[3]);
 }
 
+/** Fill the ghosts beyond the end of a line of cells: copies across a period (no wall), two ghosts
+ *  outside a wall of order 4, or one; nothing changes the second one of a lower order, zero.
+ *  @param x     the last cell
+ *  @param in    step inward
+ *  @param last  steps from there to the other end */
+static __device__ __forceinline__ void mg_fill_line(mg_real_t *x, int in, int last, mg_wall_t kind,
+                                                    int order) {
+  if (kind == MG_WALL_NONE) {
+    x[-in] = x[last * in];
+    x[-2 * in] = x[(last - 1) * in];
+  } else if (order == 4) {
+    const mg_real_t y[4] = {x[0], x[in], x[2 * in], x[3 * in]};
+    x[-in] = mg_wall_ghost<4>(y, 1);
+    x[-2 * in] = mg_wall_ghost<4>(y, 2);
+  } else {
+    x[-in] = mg_ghost(kind, order, x[0], x[last > 0 ? in : 0]);
+  }
+}
+
 /** Value outside n walls, given inward steps and depths with the innermost direction first. */
 template <int order, int n>
 static __device__ __forceinline__ mg_real_t mg_wall_ghosts(const mg_real_t *x,

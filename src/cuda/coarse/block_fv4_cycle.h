@@ -160,16 +160,9 @@ template <bool colored> struct mg_fv4_block_t {
       if (t < 2 * w * w) {
         mg_real_t *x = half(place, place.result) + a * (d == 0 ? MG_FV4_JS : 1) +
                        b * (d == 2 ? MG_FV4_JS : place.ks) + (high ? n + 1 : 2) * stride;
-        if (patch->v.periodic) {
-          x[-in] = x[(n - 1) * in];
-          x[-2 * in] = x[(n - 2) * in];
-        } else if (order == 4) {
-          const mg_real_t y[4] = {x[0], x[in], x[2 * in], x[3 * in]};
-          x[-in] = mg_wall_ghost<4>(y, 1);
-          x[-2 * in] = mg_wall_ghost<4>(y, 2);
-        } else {
-          x[-in] = mg_ghost(MG_WALL_DIRICHLET, 2, x[0], x[in]);
-        }
+        __builtin_assume(n > 1);
+        mg_fill_line(x, in, n - 1, patch->v.periodic ? MG_WALL_NONE : MG_WALL_DIRICHLET,
+                     order == 4 ? 4 : 2);
       }
       __syncthreads();
     }

@@ -229,18 +229,7 @@ struct mg_block_level_t {
         const int q = w.quotient(c), high = q >= rows, in = high ? -step : step;
         mg_real_t *const x = vec(vector) + (c - q * w.n - before_a) * step_a +
                              (q - high * rows - before_b) * step_b + high * last * step;
-        const mg_wall_t kind = p->wall[d][high];
-        if (kind == MG_WALL_NONE) {
-#pragma unroll
-          for (int g = 0; g < layers; g++)
-            x[-(g + 1) * in] = x[(last - g) * in];
-        } else if (order == 4) {
-          const mg_real_t y[4] = {x[0], x[in], x[2 * in], x[3 * in]};
-          x[-in] = mg_wall_ghost<4>(y, 1);
-          x[-2 * in] = mg_wall_ghost<4>(y, 2);
-        } else {
-          x[-in] = mg_ghost(kind, order, x[0], x[last > 0 ? in : 0]);
-        }
+        mg_fill_line(x, in, last, p->wall[d][high], order);
       }
       __syncthreads();
     }
