@@ -105,37 +105,6 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
   *x = mg_relax(near.c, mg_row_apply(&l, row, near), right, d, 1.0);
 }
 
-/* colored_7 for large levels: several cells per thread, stacked in k. */
-template <int planes>
-static __global__ void __launch_bounds__(256, BLOCKS(planes))
-    colored_7_planes(mg_cuda_patch_t l, mg_update_t u, bool stored) {
-  const int pair = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-  const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
-  const int phase = (mg_parity(&l.p, 0, j, k) ^ u.color) & 1;
-  if (clear(l.p, 2 * (int)blockDim.x, planes)) {
-    mg_real_t *x = l.p.vec[u.x] + j * l.p.jstride + k * l.p.kstride;
-    mg_real_t value[planes];
-#pragma unroll
-    for (int q = 0; q < planes; q++) {
-      const mg_stencil_values_t near =
-          mg_stencil_load(&l, l.p.vec[u.x], MG_F,
-                          2 * pair + (phase ^ (q & 1)) + j * l.p.jstride + (k + q) * l.p.kstride);
-      const mg_real_t ax = mg_row_apply(&l, near.row, near.x);
-      value[q] = mg_relax(near.x.c, ax, near.f, mg_stencil_dinv(&l, near.row), u.c2);
-    }
-#pragma unroll
-    for (int q = 0; q < planes; q++)
-      x[2 * pair + (phase ^ (q & 1)) + q * l.p.kstride] = value[q];
-    return;
-  }
-  for (int q = 0; q < planes; q++) {
-    const int i = 2 * pair + (phase ^ (q & 1));
-    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-      update_cell<false>(&l, u, stored, i, j, k + q);
-  }
-}
-
 template <bool rare, bool thin>
 static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
     all_7(mg_cuda_patch_t l, mg_update_t u, bool stored) {
@@ -154,35 +123,42 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
   l.p.vec[u.dst][at] = mg_update(near.c, previous, mg_row_apply(&l, row, near), f, d, u.c1, u.c2);
 }
 
-/* all_7 for large levels: several cells per thread, stacked in k. */
-template <int planes>
+/* The same for large levels: several cells per thread, stacked in k. */
+template <int planes, bool colored>
 static __global__ void __launch_bounds__(256, BLOCKS(planes))
-    all_7_planes(mg_cuda_patch_t l, mg_update_t u, bool stored) {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    planes_7(mg_cuda_patch_t l, mg_update_t u, bool stored) {
+  constexpr int width = colored ? 2 : 1;
+  const int column = (int)(blockIdx.x * blockDim.x + threadIdx.x) * width;
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
-  if (clear(l.p, (int)blockDim.x, planes)) {
-    const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride, ks = l.p.kstride;
-    mg_real_t value[planes];
+  const int phase = colored ? (mg_parity(&l.p, 0, j, k) ^ u.color) & 1 : 0;
+  if (clear(l.p, width * (int)blockDim.x, planes)) {
+    const ptrdiff_t ks = l.p.kstride;
+    mg_real_t value[planes], *const to = l.p.vec[u.dst] + j * l.p.jstride + k * ks;
 #pragma unroll
     for (int q = 0; q < planes; q++) {
+      const ptrdiff_t at =
+          column + (colored ? phase ^ (q & 1) : 0) + j * l.p.jstride + (k + q) * ks;
       const mg_real_t previous =
-          u.previous < 0 ? MG_REAL(0.0) : __ldcs(l.p.vec[u.previous] + at + q * ks);
-      const mg_stencil_values_t near = mg_stencil_load(&l, l.p.vec[u.x], MG_F, at + q * ks);
+          colored || u.previous < 0 ? MG_REAL(0.0) : __ldcs(l.p.vec[u.previous] + at);
+      const mg_stencil_values_t near = mg_stencil_load(&l, l.p.vec[u.x], MG_F, at);
       /* A x first: fewer values then occupy registers during the division. */
       const mg_real_t ax = mg_row_apply(&l, near.row, near.x);
       const mg_real_t d =
-          stored ? __ldcs(l.p.vec[MG_DINV] + at + q * ks) : mg_stencil_dinv(&l, near.row);
-      value[q] = mg_update(near.x.c, previous, ax, near.f, d, u.c1, u.c2);
+          !colored && stored ? __ldcs(l.p.vec[MG_DINV] + at) : mg_stencil_dinv(&l, near.row);
+      value[q] = colored ? mg_relax(near.x.c, ax, near.f, d, u.c2)
+                         : mg_update(near.x.c, previous, ax, near.f, d, u.c1, u.c2);
     }
 #pragma unroll
     for (int q = 0; q < planes; q++)
-      l.p.vec[u.dst][at + q * ks] = value[q];
+      to[column + (colored ? phase ^ (q & 1) : 0) + q * ks] = value[q];
     return;
   }
-  for (int q = 0; q < planes; q++)
+  for (int q = 0; q < planes; q++) {
+    const int i = column + (colored ? phase ^ (q & 1) : 0);
     if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
       update_cell<false>(&l, u, stored, i, j, k + q);
+  }
 }
 
 /* First step from a zero guess, where A x is zero too. Cells outside the color become zero. */
@@ -206,9 +182,9 @@ static choice_t choose_kernel(const mg_cuda_patch_t &l, mg_update_form_t form, b
   if (form == MG_UPDATE_FIRST) return {first, 1, 1};
   const bool colored = form == MG_UPDATE_COLORED, large = mg_is_large(l),
              rare = stored || l.v.alpha_varies;
-  if (colored && large) return {colored_7_planes<COLORED_PLANES>, 2, COLORED_PLANES};
+  if (colored && large) return {planes_7<COLORED_PLANES, true>, 2, COLORED_PLANES};
   if (colored) return {FORM_OF(colored_7, rare, l.thin), 2, 1};
-  if (large) return {all_7_planes<ALL_PLANES>, 1, ALL_PLANES};
+  if (large) return {planes_7<ALL_PLANES, false>, 1, ALL_PLANES};
   return {FORM_OF(all_7, rare, l.thin), 1, 1};
 }
 
