@@ -75,52 +75,41 @@ static __device__ __forceinline__ bool clear(const mg_patch_t &p, int width, int
  *
  *   rare   test whether alpha varies and whether 1 / diagonal is stored
  *   thin   test whether the level is thin */
-#define FORM_OF(kernel, rare, thin)                                                                \
-  ((rare) ? kernel<true, true> : (thin) ? kernel<false, true> : kernel<false, false>)
+#define FORM_OF(colored, rare, thin)                                                               \
+  ((rare)   ? cells_7<true, true, colored>                                                         \
+   : (thin) ? cells_7<false, true, colored>                                                        \
+            : cells_7<false, false, colored>)
 
-/* In place: a thread updates the cell of the color in a pair. It reads the other color, which no
- * thread writes. All but the values of x and f is loaded or computed while the previous sweep
- * runs. */
-template <bool rare, bool thin>
+/* Colored steps are in place: a thread updates the cell of the color in a pair. It reads the other
+ * color, which no thread writes. All but the values of x, f and the previous iterate is loaded or
+ * computed while the previous sweep runs. */
+template <bool rare, bool thin, bool colored>
 static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
-    colored_7(mg_cuda_patch_t l, mg_update_t u, bool) {
+    cells_7(mg_cuda_patch_t l, mg_update_t u, bool stored) {
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z);
-  const int phase = (mg_parity(&l.p, 0, j, k) ^ u.color) & 1;
-  const int i = 2 * (int)(blockIdx.x * blockDim.x + threadIdx.x) + phase;
+  const int phase = colored ? (mg_parity(&l.p, 0, j, k) ^ u.color) & 1 : 0;
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x) * (colored ? 2 : 1) + phase;
   if (i >= l.p.n[0] || j >= l.p.n[1] || k >= l.p.n[2]) {
-    mg_cuda_wait_dependency(); /* a level of one cell has none of the other color */
+    /* A level of one cell has none of the other color. */
+    if (colored) mg_cuda_wait_dependency();
     return;
   }
   const mg_row_t row = mg_row<rare>(&l, i, j, k);
-  mg_real_t d = MG_REAL(u.c2) * mg_row_dinv<false>(&l, row, i, j, k); /* off the path from x to x */
-  mg_real_t *x = mg_cell(&l.p, u.x, i, j, k);
-  const mg_real_t *f = mg_cell(&l.p, MG_F, i, j, k);
-  mg_places7_t places = mg_places7(&l, i, j, k);
-  mg_cuda_force(d);
-  mg_cuda_force(places);
-  mg_cuda_wait_dependency();
-  const mg_real_t right = *f;
-  const mg_values7_t near = mg_values7<thin>(&l, places, x);
-  *x = mg_relax(near.c, mg_row_apply(&l, row, near), right, d, 1.0);
-}
-
-template <bool rare, bool thin>
-static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
-    all_7(mg_cuda_patch_t l, mg_update_t u, bool stored) {
-  MG_CUDA_CELL(i, j, k, l.p.n);
-  const mg_row_t row = mg_row<rare>(&l, i, j, k);
-  mg_real_t d =
-      rare && stored ? mg_row_dinv<true>(&l, row, i, j, k) : mg_row_dinv<false>(&l, row, i, j, k);
+  mg_real_t d = rare && !colored && stored ? mg_row_dinv<true>(&l, row, i, j, k)
+                                           : mg_row_dinv<false>(&l, row, i, j, k);
+  if (colored) d = MG_REAL(u.c2) * d; /* off the path from x to x */
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
   mg_places7_t places = mg_places7(&l, i, j, k);
   mg_cuda_force(d);
   mg_cuda_force(places);
   mg_cuda_wait_dependency();
   const mg_real_t f = l.p.vec[MG_F][at],
-                  previous = u.previous < 0 ? MG_REAL(0.0) : l.p.vec[u.previous][at];
+                  previous = colored || u.previous < 0 ? MG_REAL(0.0) : l.p.vec[u.previous][at];
   const mg_values7_t near = mg_values7<thin>(&l, places, l.p.vec[u.x] + at);
-  l.p.vec[u.dst][at] = mg_update(near.c, previous, mg_row_apply(&l, row, near), f, d, u.c1, u.c2);
+  const mg_real_t ax = mg_row_apply(&l, row, near);
+  l.p.vec[colored ? u.x : u.dst][at] =
+      colored ? mg_relax(near.c, ax, f, d, 1.0) : mg_update(near.c, previous, ax, f, d, u.c1, u.c2);
 }
 
 /* The same for large levels: several cells per thread, stacked in k. */
@@ -183,9 +172,9 @@ static choice_t choose_kernel(const mg_cuda_patch_t &l, mg_update_form_t form, b
   const bool colored = form == MG_UPDATE_COLORED, large = mg_is_large(l),
              rare = stored || l.v.alpha_varies;
   if (colored && large) return {planes_7<COLORED_PLANES, true>, 2, COLORED_PLANES};
-  if (colored) return {FORM_OF(colored_7, rare, l.thin), 2, 1};
+  if (colored) return {FORM_OF(true, rare, l.thin), 2, 1};
   if (large) return {planes_7<ALL_PLANES, false>, 1, ALL_PLANES};
-  return {FORM_OF(all_7, rare, l.thin), 1, 1};
+  return {FORM_OF(false, rare, l.thin), 1, 1};
 }
 
 static void smooth_patch(const mg_cuda_patch_t &l, const mg_update_t &u, bool stored) {
