@@ -14,7 +14,7 @@
  *
  * A fourth block of 32 x 8 leaves 28 KB of L1 instead of 60, and copies in flight need lines
  * there; this probably explains its loss. Wider rows need a second, separately guarded copy per
- * row. Registers: 124 to 128; the restricted residual spills one. */
+ * row. Registers: 125 to 128. */
 #include "cuda/fv4/loads.h"
 #include "cuda/fv4/march_rings.h"
 #include "cuda/runtime/overlap.h"
