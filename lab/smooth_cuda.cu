@@ -24,8 +24,8 @@ namespace {
 #include "lab/rungs/smooth_cuda.h"
 
 __device__ __forceinline__ double update_fv4(const smooth_level_t &l, ptrdiff_t at) {
-  const double ax = mg_apply_fv4(l.x + at, l.beta[0] + at, l.beta[1] + at, l.beta[2] + at, l.js,
-                                 l.ks, l.a, l.b_h2);
+  const double ax = mg_apply_25(l.x + at, l.beta[0] + at, l.beta[1] + at, l.beta[2] + at, l.js,
+                                l.ks, l.a, l.b_h2);
   return mg_update(l.x[at], l.previous[at], ax, l.f[at], l.dinv[at], l.c1, l.c2);
 }
 

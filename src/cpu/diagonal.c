@@ -15,10 +15,7 @@ mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max)
       for (int j = 0; j < p->n[1]; j++)
         for (int i = 0; i < p->n[0]; i++) {
           const int at[3] = {i, j, k};
-          const mg_row_sums_t s =
-              points == 25 ? mg_row_sums_fv4(v, p, order.along[0], at, mg_row_is_interior(v, p, at))
-              : points == 27 ? mg_row_sums_27(v, p, order, at)
-                             : mg_row_sums_7(v, p, order, at);
+          const mg_row_sums_t s = mg_row_sums(points, v, p, order, at);
           const mg_real_t bound = (s.diagonal + s.off) / s.diagonal;
           largest = bound > largest ? bound : largest;
           if (p->vec[MG_DINV])

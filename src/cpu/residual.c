@@ -18,12 +18,11 @@
           apply(x + i, bi + i, bj + i, bk + i, js, ks, a_of_i, b_h2);                              \
     }                                                                                              \
   }
-RESIDUAL_ROW(row_7, mg_apply_7, a)
-RESIDUAL_ROW(row_fv4, mg_apply_fv4, a)
-RESIDUAL_ROW(row_27, mg_apply_27, a)
-RESIDUAL_ROW(row_7_varying, mg_apply_7, alpha[i])
-RESIDUAL_ROW(row_fv4_varying, mg_apply_fv4, alpha[i])
-#undef RESIDUAL_ROW
+#define RESIDUAL_ROWS(points)                                                                      \
+  RESIDUAL_ROW(row_##points, mg_apply_##points, a)                                                 \
+  RESIDUAL_ROW(row_##points##_varying, mg_apply_##points, alpha[i])
+RESIDUAL_ROWS(7)
+MG_OTHER_STENCILS(RESIDUAL_ROWS)
 
 void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const mg_real_t *x,
                          const mg_real_t *f, int j, int k, mg_real_t *out) {
@@ -32,11 +31,9 @@ void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const mg_real_
                   *bk = p->vec[MG_BETA_K] + at;
   const mg_real_t *alpha = v->alpha_varies ? p->vec[MG_ALPHA] + at : NULL;
   const int points = mg_traits_of(v->op)->points;
-  (points == 25      ? v->alpha_varies ? row_fv4_varying : row_fv4
-   : points == 27    ? row_27
-   : v->alpha_varies ? row_7_varying
-                     : row_7)(v, alpha, x + at, bi, bj, bk, f ? f + at : NULL, p->jstride,
-                              p->kstride, p->n[0], out);
+#define CHOOSE(n) points == n ? alpha ? row_##n##_varying : row_##n:
+  (MG_OTHER_STENCILS(CHOOSE) alpha ? row_7_varying : row_7)(
+      v, alpha, x + at, bi, bj, bk, f ? f + at : NULL, p->jstride, p->kstride, p->n[0], out);
 }
 
 void mg_cpu_residual_prepare(const mg_view_t *v, mg_vector_t x) {

@@ -59,11 +59,7 @@ MG_INLINE row_t row_at(const mg_view_t *v, const mg_patch_t *p, const mg_cpu_ste
     return formula(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, a, r->b_h2);         \
   }
 APPLY(7, mg_apply_7, r->a)
-APPLY(fv4, mg_apply_fv4, r->a)
-APPLY(27, mg_apply_27, r->a)
 APPLY(7_varying, mg_apply_7, r->alpha[i])
-APPLY(fv4_varying, mg_apply_fv4, r->alpha[i])
-#undef APPLY
 
 MG_INLINE mg_real_t dinv_7(const row_t *r, ptrdiff_t i) {
   mg_face_weights_t w = r->weights;
@@ -121,11 +117,6 @@ MG_INLINE void copy_block(mg_real_t *to, const mg_real_t *from) {
 UPDATES(7, apply_7, dinv_7)
 UPDATES(7_stored, apply_7, dinv_stored)
 UPDATES(7_varying, apply_7_varying, dinv_stored)
-UPDATES(fv4, apply_fv4, dinv_stored)
-UPDATES(27, apply_27, dinv_stored)
-UPDATES(fv4_varying, apply_fv4_varying, dinv_stored)
-#undef UPDATES
-#undef UPDATE
 
 MG_INLINE mg_real_t chosen(bool first, mg_real_t x, mg_real_t y) {
   return first ? x : y;
@@ -136,13 +127,8 @@ MG_INLINE mg_real_t chosen(bool first, mg_real_t x, mg_real_t y) {
   chosen(changes, mg_relax(0.0, 0.0, r->f[at], dinv(r, at), r->c2), MG_REAL(0.0))
 ROWS(first_7, FROM_ZERO(dinv_7))
 ROWS(first_stored, FROM_ZERO(dinv_stored))
-#undef FROM_ZERO
 
 #define RELAX(apply, dinv) mg_relax(r->src[at], apply(r, at), r->f[at], dinv(r, at), r->c2)
-ROWS(colored_fv4, chosen(changes, RELAX(apply_fv4, dinv_stored), r->src[at]))
-ROWS(colored_27, chosen(changes, RELAX(apply_27, dinv_stored), r->src[at]))
-ROWS(colored_fv4_varying, chosen(changes, RELAX(apply_fv4_varying, dinv_stored), r->src[at]))
-#undef ROWS
 
 /* Colored steps in place: a cell reads only cells of the other color, so the order does not matter.
  * A block is stored after the next one has been loaded: a load that overlaps a recent store, as
@@ -177,8 +163,6 @@ ROWS(colored_fv4_varying, chosen(changes, RELAX(apply_fv4_varying, dinv_stored),
 ROWS_IN_PLACE(colored_7, apply_7, dinv_7)
 ROWS_IN_PLACE(colored_7_stored, apply_7, dinv_stored)
 ROWS_IN_PLACE(colored_7_varying, apply_7_varying, dinv_stored)
-#undef ROWS_IN_PLACE
-#undef RELAX
 
 /* Functions of one variant of the operator. */
 typedef struct {
@@ -191,17 +175,25 @@ typedef struct {
   { first, colored_##name, all_##name, second_##name, jacobi_##name }
 static const strips_t strips_7 = STRIPS_OF(7, first_7),
                       strips_7_stored = STRIPS_OF(7_stored, first_stored),
-                      strips_7_varying = STRIPS_OF(7_varying, first_stored),
-                      strips_27 = STRIPS_OF(27, first_stored),
-                      strips_fv4 = STRIPS_OF(fv4, first_stored),
-                      strips_fv4_varying = STRIPS_OF(fv4_varying, first_stored);
-#undef STRIPS_OF
+                      strips_7_varying = STRIPS_OF(7_varying, first_stored);
+
+/* Other stencils, with constant and with varying alpha. Their colored steps are not in place. */
+#define VARIANT(name, formula, a)                                                                  \
+  APPLY(name, formula, a)                                                                          \
+  UPDATES(name, apply_##name, dinv_stored)                                                         \
+  ROWS(colored_##name, chosen(changes, RELAX(apply_##name, dinv_stored), r->src[at]))              \
+  static const strips_t strips_##name = STRIPS_OF(name, first_stored);
+#define VARIANTS(points)                                                                           \
+  VARIANT(points, mg_apply_##points, r->a)                                                         \
+  VARIANT(points##_varying, mg_apply_##points, r->alpha[i])
+MG_OTHER_STENCILS(VARIANTS)
 
 /* If alpha varies, 1 / diagonal is always stored. */
 static const strips_t *choose_strips(const mg_view_t *v) {
   const int points = mg_traits_of(v->op)->points;
-  if (points == 27) return &strips_27;
-  if (points == 25) return v->alpha_varies ? &strips_fv4_varying : &strips_fv4;
+#define CHOOSE(n)                                                                                  \
+  if (points == n) return v->alpha_varies ? &strips_##n##_varying : &strips_##n;
+  MG_OTHER_STENCILS(CHOOSE)
   if (v->alpha_varies) return &strips_7_varying;
   const bool stored = v->n_patches > 0 && v->patch[0].vec[MG_DINV];
   return stored ? &strips_7_stored : &strips_7;

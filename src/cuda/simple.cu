@@ -67,9 +67,10 @@ static __device__ mg_real_t apply(const mg_cuda_patch_t *l, int points, const mg
   const mg_patch_t *p = &l->p;
   const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                   *bk = p->vec[MG_BETA_K] + at, a = mg_a_at(&l->v, p, at);
-  if (points == 27) return mg_apply_27(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2);
-  return points == 25 ? mg_apply_fv4(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2)
-                      : mg_apply_7(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2);
+#define APPLY(n)                                                                                   \
+  if (points == n) return mg_apply_##n(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2);
+  MG_OTHER_STENCILS(APPLY)
+  return mg_apply_7(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2);
 }
 
 /* One step. A colored step in place reads only cells of the other color, which no thread writes. */

@@ -257,6 +257,13 @@ MG_SHARED mg_row_sums_t mg_row_sums_fv4(const mg_view_t *v, const mg_patch_t *p,
   return s;
 }
 
+/** Sums of one row of the operator with this number of points; `at` is patch-local. */
+MG_SHARED mg_row_sums_t mg_row_sums(int points, const mg_view_t *v, const mg_patch_t *p,
+                                    mg_wall_orders_t order, const int at[3]) {
+  if (points == 25) return mg_row_sums_fv4(v, p, order.along[0], at, mg_row_is_interior(v, p, at));
+  return points == 27 ? mg_row_sums_27(v, p, order, at) : mg_row_sums_7(v, p, order, at);
+}
+
 /** l1-scaled diagonal: the l1 term is added if the diagonal does not dominate.
  *  @ref Baker, Falgout, Kolev, Yang, Multigrid smoothers for ultraparallel computing (2011), eq.
  *      6.5 with theta = 3/2 */

@@ -197,9 +197,9 @@ MG_INLINE mg_betas30_t mg_load_betas30(const mg_real_t *bi, const mg_real_t *bj,
 
 /** A x of fv4 with all neighbors in memory, ghosts included. Reads betas one face outward in both
  *  tangential directions. */
-MG_INLINE mg_real_t mg_apply_fv4(const mg_real_t *x, const mg_real_t *bi, const mg_real_t *bj,
-                                 const mg_real_t *bk, ptrdiff_t js, ptrdiff_t ks, mg_real_t a,
-                                 mg_real_t b_h2) {
+MG_INLINE mg_real_t mg_apply_25(const mg_real_t *x, const mg_real_t *bi, const mg_real_t *bj,
+                                const mg_real_t *bk, ptrdiff_t js, ptrdiff_t ks, mg_real_t a,
+                                mg_real_t b_h2) {
   const mg_betas30_t b = mg_load_betas30(bi, bj, bk, js, ks);
   const mg_values25_t v = mg_load_values25(x, js, ks);
   return mg_apply_values25(&v, &b, a, b_h2);
@@ -226,6 +226,9 @@ MG_INLINE mg_real_t mg_apply_27(const mg_real_t *x, const mg_real_t *bi, const m
   (void)bk;
   return mg_fma(-b_h2 * MG_REAL(1.0 / 30.0), s, a * x[0]);
 }
+
+/** X(points) for each stencil mg_apply_points except that of 7 points, which has more kernels. */
+#define MG_OTHER_STENCILS(X) X(27) X(25)
 
 /** Mean of the 8 children in a fixed order; the arguments are the sums of two planes. */
 MG_INLINE mg_real_t mg_mean_of_planes(mg_real_t low, mg_real_t high) {

@@ -82,9 +82,10 @@ static __device__ __forceinline__ mg_face_weights_t mg_cuda_face_weights(const m
   return mg_face_weights(&l->p, wall, i, j, k);
 }
 
-/** A x of the level's operator at one cell. fv4 reads ghosts outside walls from memory.
+/** A x of the level's operator at one cell. Stencils other than 7 points read ghosts outside walls
+ *  from memory.
  *  @tparam may_be_thin  see mg_values7 */
-template <bool fv4, bool may_be_thin = true>
+template <int points, bool may_be_thin = true>
 __device__ __forceinline__ mg_real_t mg_apply(const mg_cuda_patch_t *l, const mg_real_t *x, int i,
                                               int j, int k) {
   const mg_patch_t *p = &l->p;
@@ -92,7 +93,10 @@ __device__ __forceinline__ mg_real_t mg_apply(const mg_cuda_patch_t *l, const mg
   const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                   *bk = p->vec[MG_BETA_K] + at;
   const mg_real_t a = mg_a_at(&l->v, p, at);
-  if (fv4) return mg_apply_fv4(x + at, bi, bj, bk, js, ks, a, l->v.b_h2);
+#define MG_APPLY(n)                                                                                \
+  if (points == n) return mg_apply_##n(x + at, bi, bj, bk, js, ks, a, l->v.b_h2);
+  MG_OTHER_STENCILS(MG_APPLY)
+#undef MG_APPLY
   const mg_values7_t v = mg_values7<may_be_thin>(l, mg_places7(l, i, j, k), x + at);
   return mg_apply_values7(v, bi, bj, bk, js, ks, a, l->v.b_h2);
 }

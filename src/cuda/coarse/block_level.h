@@ -254,7 +254,7 @@ struct mg_block_level_t {
 
   /** A x at a cell. With fv4 the ghosts of x must be valid. */
   template <bool fv4> __device__ __forceinline__ mg_real_t apply(mg_vector_t x, int3 i) const {
-    if constexpr (fv4) return mg_apply<true>(l, vec(x), i.x, i.y, i.z);
+    if constexpr (fv4) return mg_apply<25>(l, vec(x), i.x, i.y, i.z);
     const int stride[3] = {1, (int)l->p.jstride, (int)l->p.kstride};
     const mg_values7_t near = mg_values7(orders(), places(stride, i, 0), vec(x) + offset(i));
     return mg_row_apply(l, mg_row(l, i.x, i.y, i.z), near);

@@ -40,27 +40,24 @@ static mg_status_t raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *l
   return MG_OK;
 }
 
-/* f - A x of a cell. fv4 and 27pt read ghosts outside walls from memory. */
-static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, int points,
-                                                     mg_vector_t x, mg_vector_t f, bool clear,
-                                                     int i, int j, int k) {
+/* f - A x of a cell. */
+template <int points>
+static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, mg_vector_t x,
+                                                     mg_vector_t f, bool clear, int i, int j,
+                                                     int k) {
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
   if (points == 7 && clear) {
     const mg_stencil_values_t near = mg_stencil_load(l, l->p.vec[x], f, at);
     return near.f - mg_row_apply(l, near.row, near.x);
   }
-  const double ax = points == 27   ? mg_apply_27(l->p.vec[x] + at, nullptr, nullptr, nullptr,
-                                                 l->p.jstride, l->p.kstride, l->v.a, l->v.b_h2)
-                    : points == 25 ? mg_apply<true>(l, l->p.vec[x], i, j, k)
-                                   : mg_apply<false>(l, l->p.vec[x], i, j, k);
+  const double ax = mg_apply<points>(l, l->p.vec[x], i, j, k);
   return l->p.vec[f][at] - ax;
 }
 
 /* `maximum`: raised to the largest |f - A x|; null: not needed. */
-/* seven: the operator has 7 points, not 25 or 27. */
-template <bool seven>
+template <int points>
 static __global__ void __launch_bounds__(MG_MAX_THREADS)
-    residual_kernel(mg_cuda_patch_t l, int points, mg_vector_t x, mg_vector_t f, mg_patch_t low,
+    residual_kernel(mg_cuda_patch_t l, mg_vector_t x, mg_vector_t f, mg_patch_t low,
                     mg_vector_t dst, double scale, unsigned long long *maximum) {
   const int first[3] = {(int)(blockIdx.x * 32), (int)(blockIdx.y * 8), (int)blockIdx.z};
   const int n[3] = {32, 8, 1};
@@ -68,8 +65,8 @@ static __global__ void __launch_bounds__(MG_MAX_THREADS)
   const unsigned long long known = maximum ? mg_max_known(maximum) : 0;
   unsigned long long bits = 0;
   if (i < l.p.n[0] && j < l.p.n[1]) {
-    const bool clear = seven && mg_clear_of_walls(l.p, first, n);
-    const double r = residual_at(&l, seven ? 7 : points == 27 ? 27 : 25, x, f, clear, i, j, k);
+    const bool clear = points == 7 && mg_clear_of_walls(l.p, first, n);
+    const double r = residual_at<points>(&l, x, f, clear, i, j, k);
     *mg_float_cell(&low, dst, i, j, k) = mg_lowered(r, scale);
     bits = mg_max_bits(r);
   }
@@ -79,13 +76,13 @@ static __global__ void __launch_bounds__(MG_MAX_THREADS)
 static mg_status_t residual(const mg_view_t *v, mg_vector_t x, mg_vector_t f, const mg_view_t *low,
                             mg_vector_t dst, double scale, double *norm) {
   const mg_operator_traits_t *t = mg_traits_of(v->op);
-  const auto kernel = t->points == 7 ? residual_kernel<true> : residual_kernel<false>;
+#define CHOOSE(n) t->points == n ? residual_kernel<n>:
+  const auto kernel = MG_OTHER_STENCILS(CHOOSE) residual_kernel<7>;
   if (t->edges) MG_TRY(mg_cuda_fill_wall_ghosts(v, x, mg_operator_order(v)));
   if (norm) MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++)
     MG_TRY(mg_cuda_launch("residual in mixed precision", v->patch[q].n, kernel, mg_cuda_patch(v, q),
-                          t->points, x, f, low->patch[q], dst, scale,
-                          norm ? mg_cuda.reduction : nullptr));
+                          x, f, low->patch[q], dst, scale, norm ? mg_cuda.reduction : nullptr));
   return norm ? mg_cuda_max_end(norm) : MG_OK;
 }
 

@@ -36,7 +36,7 @@ static __device__ __forceinline__ mg_real_t residual_near(const mg_cuda_patch_t 
 template <bool may_be_thin>
 static __device__ __forceinline__ mg_real_t residual_at(const mg_cuda_patch_t *l, mg_vector_t x,
                                                         mg_vector_t f, int i, int j, int k) {
-  const mg_real_t ax = mg_apply<false, may_be_thin>(l, l->p.vec[x], i, j, k);
+  const mg_real_t ax = mg_apply<7, may_be_thin>(l, l->p.vec[x], i, j, k);
   return f < 0 ? ax : l->p.vec[f][i + j * l->p.jstride + k * l->p.kstride] - ax;
 }
 

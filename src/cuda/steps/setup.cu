@@ -47,17 +47,16 @@ static __device__ __forceinline__ mg_real_t store_dinv(const mg_cuda_patch_t &l,
   return (s.diagonal + s.off) / s.diagonal;
 }
 
-/** Operators that read one layer of ghosts: 7 or 27 points. */
+/** Operators other than fv4. */
 static __global__ void __launch_bounds__(256)
     diagonal(mg_cuda_patch_t l, int points, mg_wall_orders_t order, bool l1,
              unsigned long long *maximum) {
   const int at[3] = {(int)(blockIdx.x * blockDim.x + threadIdx.x),
                      (int)(blockIdx.y * blockDim.y + threadIdx.y), (int)blockIdx.z};
   mg_real_t bound = 0.0;
+  __builtin_assume(points != 25);
   if (at[0] < l.p.n[0] && at[1] < l.p.n[1])
-    bound = store_dinv(l, l1, at,
-                       points == 27 ? mg_row_sums_27(&l.v, &l.p, order, at)
-                                    : mg_row_sums_7(&l.v, &l.p, order, at));
+    bound = store_dinv(l, l1, at, mg_row_sums(points, &l.v, &l.p, order, at));
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 

@@ -50,7 +50,7 @@ static __device__ __forceinline__ void update_cell(const mg_cuda_patch_t *l, con
   const mg_real_t *x = l->p.vec[u.x];
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
   const mg_real_t previous = colored || u.previous < 0 ? MG_REAL(0.0) : l->p.vec[u.previous][at],
-                  ax = mg_apply<false, may_be_thin>(l, x, i, j, k), f = l->p.vec[MG_F][at],
+                  ax = mg_apply<7, may_be_thin>(l, x, i, j, k), f = l->p.vec[MG_F][at],
                   d = dinv_of(l, stored, i, j, k);
   l->p.vec[u.dst][at] =
       colored ? mg_relax(x[at], ax, f, d, u.c2) : mg_update(x[at], previous, ax, f, d, u.c1, u.c2);
