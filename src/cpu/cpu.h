@@ -79,7 +79,7 @@ typedef void mg_cpu_rows_fn(const mg_view_t *v, const mg_patch_t *p, const mg_cp
 /** A single smoother step. */
 struct mg_cpu_step {
   mg_update_t u;
-  mg_real_t wall[3]; /* mg_wall_weight along each direction */
+  mg_real_t wall[3][2]; /* mg_wall_weight of each side */
   mg_cpu_rows_fn *rows;
 };
 mg_cpu_step_t mg_cpu_step_of(const mg_view_t *v, const mg_sweep_t *sweep);

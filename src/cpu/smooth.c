@@ -48,8 +48,8 @@ MG_INLINE row_t row_at(const mg_view_t *v, const mg_patch_t *p, const mg_cpu_ste
                  .phase = (mg_parity(p, 0, j, k) ^ u->color) & 1,
                  .mask = u->mask,
                  .weights = mg_face_weights(p, job->wall, -1, j, k),
-                 .first = p->wall[0][0] ? job->wall[0] : MG_REAL(1.0),
-                 .last = p->wall[0][1] ? job->wall[0] : MG_REAL(1.0)};
+                 .first = p->wall[0][0] ? job->wall[0][0] : MG_REAL(1.0),
+                 .last = p->wall[0][1] ? job->wall[0][1] : MG_REAL(1.0)};
 }
 
 /* A x and 1 / diagonal of cell i; `a` is a alpha. Everything below must be inlined, or the loops
@@ -222,8 +222,9 @@ void mg_cpu_step_strip(const mg_view_t *v, int patch, int k, int j0, int j1, voi
 
 mg_cpu_step_t mg_cpu_step_of(const mg_view_t *v, const mg_sweep_t *sweep) {
   mg_cpu_step_t step = {.u = mg_update_of(sweep)};
-  for (int d = 0; d < 3; d++)
-    step.wall[d] = mg_wall_weight(mg_operator_orders(v).along[d]);
+  const mg_wall_orders_t order = mg_operator_orders(v);
+  for (int s = 0; s < 6; s++)
+    step.wall[s / 2][s % 2] = mg_wall_weight(v->side[s / 2][s % 2], order.along[s / 2]);
   step.rows = choose_rows(v, &step.u);
   return step;
 }

@@ -25,16 +25,17 @@ MG_SHARED mg_row_sums_t mg_row_sums_7(const mg_view_t *v, const mg_patch_t *p,
   const mg_real_t *bi = mg_cell(p, MG_BETA_I, at[0], at[1], at[2]),
                   *bj = mg_cell(p, MG_BETA_J, at[0], at[1], at[2]),
                   *bk = mg_cell(p, MG_BETA_K, at[0], at[1], at[2]);
-  const mg_real_t wall[3] = {mg_wall_weight(order.along[0]), mg_wall_weight(order.along[1]),
-                             mg_wall_weight(order.along[2])};
-  const mg_face_weights_t w = mg_face_weights(p, wall, at[0], at[1], at[2]);
-  const mg_real_t low[3] = {bi[0], bj[0], bk[0]}, high[3] = {bi[1], bj[p->jstride], bk[p->kstride]};
+  const mg_real_t beta[3][2] = {{bi[0], bi[1]}, {bj[0], bj[p->jstride]}, {bk[0], bk[p->kstride]}};
+  mg_face_weights_t w;
   mg_real_t off = 0.0;
-  for (int d = 0; d < 3; d++) {
-    const mg_real_t at_wall = mg_wall_off_diagonal(order.along[d]);
-    off += low[d] * (w.low[d] == MG_REAL(1.0) ? MG_REAL(1.0) : at_wall);
-    off += high[d] * (w.high[d] == MG_REAL(1.0) ? MG_REAL(1.0) : at_wall);
-  }
+  for (int d = 0; d < 3; d++)
+    for (int side = 0; side < 2; side++) {
+      const mg_wall_t kind = p->wall[d][side];
+      const bool at_wall = kind && at[d] == (side == 0 ? 0 : p->n[d] - 1);
+      (side == 0 ? w.low : w.high)[d] =
+          at_wall ? mg_wall_weight(kind, order.along[d]) : MG_REAL(1.0);
+      off += beta[d][side] * (at_wall ? mg_wall_off_diagonal(kind, order.along[d]) : MG_REAL(1.0));
+    }
   mg_row_sums_t s;
   const mg_real_t a = mg_a_at(v, p, bi - p->vec[MG_BETA_I]);
   s.diagonal = mg_diagonal_7(bi, bj, bk, p->jstride, p->kstride, w, a, MG_REAL(v->b_h2));

@@ -53,15 +53,16 @@ MG_INLINE mg_real_t mg_ghost_4(int depth, mg_real_t x1, mg_real_t x2, mg_real_t 
 }
 
 /** Weight of a wall's face in the diagonal of a 7-point row: 1 - (weight of x1). */
-MG_INLINE mg_real_t mg_wall_weight(int order) {
+MG_INLINE mg_real_t mg_wall_weight(mg_wall_t kind, int order) {
   const mg_real_t linear[] = MG_WALL_LINEAR, quadratic[] = MG_WALL_QUADRATIC;
+  if (kind == MG_WALL_NEUMANN) return 0.0;
   return order == 1 ? MG_REAL(1.0) - linear[0] : MG_REAL(1.0) - quadratic[0];
 }
 
 /** Weight of a wall's face in the Gershgorin sum of a 7-point row: |weight of x2|. */
-MG_INLINE mg_real_t mg_wall_off_diagonal(int order) {
+MG_INLINE mg_real_t mg_wall_off_diagonal(mg_wall_t kind, int order) {
   const mg_real_t quadratic[] = MG_WALL_QUADRATIC;
-  return order == 1 ? MG_REAL(0.0) : quadratic[1];
+  return order == 1 || kind == MG_WALL_NEUMANN ? MG_REAL(0.0) : quadratic[1];
 }
 
 /** Order actually used for a wall formula along direction d. Narrow boxes fall back to a lower
@@ -98,14 +99,14 @@ static inline mg_wall_orders_t mg_operator_orders(const mg_view_t *v) {
 
 /** Face weights of a cell in the diagonal of the 7-point operators. Use i = -1 for a cell that is
  *  neither the first nor the last of its row.
- *  @param[in] wall  mg_wall_weight along each direction */
-MG_INLINE mg_face_weights_t mg_face_weights(const mg_patch_t *p, const mg_real_t wall[3], int i,
+ *  @param[in] wall  mg_wall_weight of each side */
+MG_INLINE mg_face_weights_t mg_face_weights(const mg_patch_t *p, const mg_real_t wall[3][2], int i,
                                             int j, int k) {
   const int at[3] = {i, j, k};
   mg_face_weights_t w;
   for (int d = 0; d < 3; d++) {
-    w.low[d] = p->wall[d][0] && at[d] == 0 ? wall[d] : MG_REAL(1.0);
-    w.high[d] = p->wall[d][1] && at[d] == p->n[d] - 1 ? wall[d] : MG_REAL(1.0);
+    w.low[d] = p->wall[d][0] && at[d] == 0 ? wall[d][0] : MG_REAL(1.0);
+    w.high[d] = p->wall[d][1] && at[d] == p->n[d] - 1 ? wall[d][1] : MG_REAL(1.0);
   }
   return w;
 }

@@ -139,7 +139,7 @@ static bool read_sides(const mg_option_t *option, const char *text, mg_side_t si
   int word;
   snprintf(first, sizeof first, "%.*s", (int)strcspn(text, ",:"), text);
   if (!mg_option_read_word(option, first, &word, why)) return false;
-  if (text[strlen(first)] != '\0') word = 3;
+  if (text[strlen(first)] != '\0' || word > 3) word = 3;
   for (int s = 0; s < 6; s++)
     memcpy(&sides[s / 2][s % 2], &side[word], sizeof *side); /* padding too: ranks compare bytes */
   return true;

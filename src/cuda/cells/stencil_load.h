@@ -75,10 +75,10 @@ static __device__ __forceinline__ mg_values7_t mg_values7(const mg_wall_orders_t
 /** Face weights of a cell; see mg_face_weights. */
 static __device__ __forceinline__ mg_face_weights_t mg_cuda_face_weights(const mg_cuda_patch_t *l,
                                                                          int i, int j, int k) {
-  mg_real_t wall[3];
+  mg_real_t wall[3][2];
 #pragma unroll
   for (int d = 0; d < 3; d++)
-    wall[d] = mg_wall_weight(l->inward[d] ? 2 : 1);
+    wall[d][0] = wall[d][1] = mg_wall_weight(MG_WALL_DIRICHLET, l->inward[d] ? 2 : 1);
   return mg_face_weights(&l->p, wall, i, j, k);
 }
 

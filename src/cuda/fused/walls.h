@@ -46,8 +46,8 @@ __device__ __forceinline__ mg_real_t diagonal(const job_t &job, const walls_t &w
   mg_face_weights_t weight = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
 #pragma unroll
   for (int d = 0; d < care; d++) {
-    if (walls.side[d] < 0) weight.low[d] = mg_wall_weight(job.l.order);
-    if (walls.side[d] > 0) weight.high[d] = mg_wall_weight(job.l.order);
+    if (walls.side[d] < 0) weight.low[d] = mg_wall_weight(MG_WALL_DIRICHLET, job.l.order);
+    if (walls.side[d] > 0) weight.high[d] = mg_wall_weight(MG_WALL_DIRICHLET, job.l.order);
   }
   return mg_diagonal_7(row.beta[0], row.beta[1], row.beta[2], 1, 1, weight, row.a, job.b_h2);
 }
