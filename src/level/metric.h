@@ -41,7 +41,7 @@ MG_MUST_CHECK mg_status_t mg_metric_apply_rhs(mg_hierarchy_t *h);
 /** Set a vector of level l to V / V0. */
 MG_MUST_CHECK mg_status_t mg_metric_volumes(mg_hierarchy_t *h, int l, mg_vector_t vec);
 
-/** Make betas of the finest level's faces of those of its cells in MG_U, which becomes 0. */
+/** Average betas of cells, in MG_U, onto the faces of the finest level. MG_U becomes 0. */
 MG_MUST_CHECK mg_status_t mg_metric_average_betas(mg_hierarchy_t *h);
 
 /** Factors of the stored betas of level l on the faces of level l + 1 that are normal to d.
