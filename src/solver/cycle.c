@@ -95,14 +95,13 @@ static mg_status_t f_cycle(mg_hierarchy_t *h, int top, bool with_norm, int *dive
 
 /* Whether the norm is that of u with its mean: a number of --mean has rounding errors, and in mixed
  * precision a restart from u continues with the same residual. */
-static bool sets_mean_first(const mg_hierarchy_t *h, int top) {
+static bool mean_first(const mg_hierarchy_t *h, int top) {
   return (h->params.mean != 0.0 || h->low) && mg_is_singular(&h->level[top].store.view);
 }
 
 /* Whether the last operation before the norm is a post-smooth. */
 static bool ends_with_smooth(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kind) {
-  return kind != MG_KIND_PRECONDITION && top < lowest_level(h, top, NULL) &&
-         !sets_mean_first(h, top);
+  return kind != MG_KIND_PRECONDITION && top < lowest_level(h, top, NULL) && !mean_first(h, top);
 }
 
 /* Whether the last sweep of a cycle also computes the residual norm. */
@@ -143,7 +142,7 @@ static mg_status_t run_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, i
 mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, double *norm,
                          int *diverged) {
   mg_level_t *level = &h->level[top];
-  const bool norm_first = norm && !sets_mean_first(h, top);
+  const bool norm_first = norm && !mean_first(h, top);
   MG_IF_MIXED(if (h->low && kind == MG_KIND_NEXT && h->residual_level != top)
                   MG_TRY(mg_mixed_residual(h, top, NULL)));
   MG_IF_PROFILE(if (level->ranges)
