@@ -346,8 +346,8 @@ def inner_faces(domain: Domain, axis: int, values: np.ndarray) -> np.ndarray:
 
 
 def smallest_eigenvalue(domain: Domain) -> float:
-    """Lower bound of the smallest positive eigenvalue of a singular A: the smallest conductance of
-    an axis times that of differences along it (Courant-Fischer)."""
+    """Lower bound of the smallest positive eigenvalue of a singular A: for an axis, the smallest
+    conductance times the smallest eigenvalue of differences along it (Courant-Fischer)."""
     least = np.inf
     for axis, n in enumerate(domain.u.shape):
         if n > 1:
@@ -539,13 +539,13 @@ def solve_permuted(
     """The same problem, with axis order[d] as axis d."""
     if not fields:
         return solve(program, args)
-    for name, names in ((FILE, {"f"}), (COEFFICIENTS, fields.keys() - {"f"})):
-        with h5py.File(name, "w") as file:
-            for field in names:
-                values = fields[field].transpose([2 - order[2 - p] for p in range(3)])
-                file[f"VTKHDF/CellData/{field}"] = values
-    files = [f"--coefficients={COEFFICIENTS}", f"--rhs={FILE}"]
-    return run(program, [*args, *files], SOLVE)
+    axes = [2 - order[2 - p] for p in range(3)]
+    values = {name: field.transpose(axes) for name, field in fields.items()}
+    rhs = write_rhs(FILE, values.pop("f"))
+    with h5py.File(COEFFICIENTS, "w") as file:
+        for name, field in values.items():
+            file[f"VTKHDF/CellData/{name}"] = field
+    return run(program, [*args, f"--coefficients={COEFFICIENTS}", rhs], SOLVE)
 
 
 def run_permuted(program: str, cases: int, seed: int) -> int:
