@@ -36,9 +36,9 @@ typedef struct mg_watch {
  *
  *  One cycle (F or V as chosen). With a tolerance, V-cycles follow until it is reached or
  *  --max-cycles are done. With --krylov, the cycles after the F-cycle (all cycles with --cycle=v)
- * are steps of a Krylov method (outer.h). The norm of a step is that of its updated residual; that
- * of the last step is max |MG_F - A MG_U|, as for plain cycles. Overwrites MG_U of all levels and
- * MG_F of the coarser ones. Collective over the world.
+ *  are steps of a Krylov method (outer.h). A step's norm is the maximum of the residual that it
+ *  updates; for the last step it is max |MG_F - A MG_U|, as for plain cycles. Overwrites MG_U of
+ * all levels and MG_F of the coarser ones. Collective over the world.
  *  @param[in]  f_norm   max |MG_F| of the top level
  *  @param[out] history  the same on every rank
  *  @return MG_OK, MG_ERR_DIVERGED (logged with level and cycle), MG_ERR_COMM, MG_ERR_DEVICE */

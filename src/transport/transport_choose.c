@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Message size with which auto compares transports, in doubles: 64 KiB, a face of 90^2 cells. */
+/* To compare transports, auto sends messages of this many doubles: 64 KiB, a face of 90^2 cells. */
 enum { PROBE_DOUBLES = 8192, PROBE_TIMES = 10 };
 
 /* How long a rank whose NCCL failed to start waits for the others; same limit as a kernel's wait
@@ -281,7 +281,7 @@ static mg_status_t use_fastest(mg_transports_t *transports, const ranks_t *ranks
   memset(&s, 0, sizeof s);
   MG_TRY(open_windows(transports, ranks, false, reached));
   MG_TRY(survey(transports, ranks, reached, &s));
-  /* Times are those of the slowest rank, so all ranks compare the same numbers. */
+  /* The slowest rank's times count, so all ranks compare the same numbers. */
   mg_transport_t other = MG_TRANSPORT_HOST;
   for (int t = MG_TRANSPORT_NCCL; t < MG_N_TRANSPORTS; t++)
     if (s.works[t] && s.seconds[t] < s.seconds[other]) other = (mg_transport_t)t;

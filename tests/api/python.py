@@ -142,7 +142,8 @@ def check_dropped():
 
 
 def check_sides():
-    """Values of sides: u = x + 2 y is the solution without f; equal values are those of words."""
+    """Values of sides: u = x + 2 y is the solution without f; words with the same
+    values have the same results."""
     n, words = 16, "--operator=7pt --rtol=1e-11"
     x = (np.arange(n) + 0.5) / n
     x, y = x[np.newaxis, np.newaxis, :], x[np.newaxis, :, np.newaxis]
@@ -165,7 +166,7 @@ def check_sides():
 
 
 class Device:
-    """What arrays of CuPy and PyTorch have; the memory is that of a NumPy array."""
+    """The interface of CuPy's and PyTorch's arrays, for the memory of a NumPy array."""
 
     def __init__(self, array, typestr="<f8"):
         self.__cuda_array_interface__ = {

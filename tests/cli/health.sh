@@ -43,7 +43,7 @@ hang() {
 
 # --- known results ---
 
-# Checksums are those of check-result. The real clock decides nothing here: one device has no median.
+# check-result knows the same checksums. The real clock decides nothing here: one device has no median.
 ok 1 "${quick[@]}"
 verdict 0 ok
 test "$(tail -n 1 "$dir/out")" = 'HEALTH: PASSED: 1 ok, 0 slow, 0 wrong, 0 missing' || complain 'last line'

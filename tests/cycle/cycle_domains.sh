@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# cycle_domains: solutions on domains of any shape equal those of SciPy's sparse direct solver. CASES random cases
+# cycle_domains: on domains of any shape, SciPy's sparse direct solver finds the same solutions. CASES random cases
 # (default 45), a fifth of them in files and a fifth with permuted axes, have random sizes, spacings, stretched axes,
 # operators, equations and boundaries; SEED selects them. A u is conserved, no direction is special, the preconditioner
 # of CG is symmetric, the error falls with order 2, and widths and betas that differ between directions cost few cycles. Runs $PYTHON; skips without HDF5, numpy, scipy or h5py.

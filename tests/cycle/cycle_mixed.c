@@ -6,8 +6,8 @@
  * verdict uses: twice the difference between two solves that round differently.
  * - Results are bit-identical on every backend, for any number of threads and boxes, and if a
  *   solve is continued.
- * - So are those of one F-cycle, also where the solution shares its memory with float vectors.
- * Values left in these vectors have no effect.
+ * - Results of one F-cycle are bit-identical, too, also where the solution shares its memory with
+ * float vectors. Values left in these vectors have no effect.
  *
  * The same holds for CG with --krylov=cg and for other bottom solvers. */
 #include "level/ops.h"
@@ -138,7 +138,7 @@ static void test_one_cycle(void) {
   fixture_release();
 }
 
-/* One cycle from level 1, where the difference of two roundings is that of single cells. */
+/* One cycle from level 1, where two solves that round differently are compared cell by cell. */
 static void test_rounding(void) {
   static mg_history_t history;
   mg_hierarchy_t *h = create("cpu", 5, 2, "");
