@@ -199,7 +199,7 @@ static mg_status_t set_up(solves_t *s) {
   for (int k = 0; k < N_KNOWN; k++)
     if (known[k].n == s->problem->n) s->problem->known = known[k].u;
   MG_TRY(plan_problem(s->params, s->problem->n));
-  MG_TRY(mg_hierarchy_create(&problem.params, &problem.plan, &s->h));
+  MG_TRY(mg_hierarchy_create(&problem.params, &problem.plan, NULL, &s->h));
   MG_TRY(mg_problem_set(s->h));
   MG_IF_COARSE(MG_TRY(mg_graph_capture(s->h, 0)));
   return MG_OK;

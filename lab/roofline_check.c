@@ -77,7 +77,7 @@ mg_status_t roofline_twin_create(const mg_hierarchy_t *h, mg_hierarchy_t **twin)
     plan.level[l].shared = plan.outer[l].shared = false;
     plan.level[l].guess = plan.outer[l].guess = NULL; /* a CPU stores guesses */
   }
-  MG_TRY(mg_hierarchy_create(&h->params, &plan, twin));
+  MG_TRY(mg_hierarchy_create(&h->params, &plan, NULL, twin));
   compose(*twin);
   mg_level_t *smoothed = (*twin)->low ? &(*twin)->low->level[0] : &(*twin)->level[0];
   return mg_smoother_set(smoothed, &h->params, mg_hierarchy_of_cycles(h)->level[0].lambda_max,

@@ -116,7 +116,7 @@ mg_status_t roofline_make(const lab_t *lab, const roofline_place_t *place,
   if (roofline_is_checked(lab, log2_n)) plan_checks(&plan);
   if (roofline_is_checked(lab, log2_n) || lab->place == LAB_CPU) plan_vectors(&plan);
   MG_TRY(mg_device_choose(&params));
-  MG_TRY(mg_hierarchy_create(&params, &plan, h));
+  MG_TRY(mg_hierarchy_create(&params, &plan, NULL, h));
   const mg_problem_source_t varying = {.load = load_alpha, .data = (void *)(uintptr_t)place};
   status = mg_problem_set_from(*h, problem->alpha_varies ? &varying : NULL);
   if (status != MG_OK) mg_hierarchy_free(*h);

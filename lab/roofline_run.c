@@ -22,10 +22,10 @@ static mg_status_t lower_guess(mg_hierarchy_t *h, mg_interpolation_t kind) {
   mg_level_t *fine = &h->level[0], *low = &h->low->level[0];
   const mg_guess_t guess = {mg_level_coarse_view(h, 0), MG_U, kind};
   if (!fine->plan->guess) {
-    MG_TRY(mg_interpolate(h, 0, kind, false));
+    MG_TRY(mg_interpolate(h, 0, kind, MG_U, false, false));
     return mg_lower_residual(fine, low, 1.0, NULL);
   }
-  MG_TRY(mg_fill_coarse_ghosts(h, 0, kind));
+  MG_TRY(mg_fill_coarse_ghosts(h, 0, kind, false));
   return mg_lower_guess_residual(fine, low, &guess, 1.0);
 }
 
@@ -34,11 +34,11 @@ static mg_status_t raise_guess(mg_hierarchy_t *h, mg_interpolation_t kind, doubl
   mg_level_t *fine = &h->level[0], *low = &h->low->level[0];
   const mg_guess_t guess = {mg_level_coarse_view(h, 0), MG_U, kind};
   if (!fine->plan->guess) {
-    MG_TRY(mg_interpolate(h, 0, kind, false));
+    MG_TRY(mg_interpolate(h, 0, kind, MG_U, false, false));
     MG_TRY(mg_raise(fine, low, 1.0, true));
     return norm ? mg_residual_norm(fine, MG_U, MG_F, norm) : MG_OK;
   }
-  MG_TRY(mg_fill_coarse_ghosts(h, 0, kind));
+  MG_TRY(mg_fill_coarse_ghosts(h, 0, kind, false));
   if (!norm) return mg_correct_guess(fine, low, &guess, 1.0);
   MG_TRY(mg_correct_guess_norm(fine, low, &guess, 1.0, 0.0));
   return mg_residual_norm_end(fine, norm);
@@ -60,13 +60,13 @@ mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number
   case ROOFLINE_RESIDUAL_NORM:
     return mg_residual_norm(fine, MG_U, MG_F, number);
   case ROOFLINE_RESTRICTS_RESIDUAL:
-    return mg_residual_restrict(h, 0);
+    return mg_residual_restrict(h, 0, MG_U, false);
   case ROOFLINE_RESTRICTS:
     return mg_restrict(h, 0, MG_U, MG_F);
   case ROOFLINE_CORRECTS:
-    return mg_interpolate(h, 0, v, true);
+    return mg_interpolate(h, 0, v, MG_U, true, false);
   case ROOFLINE_INTERPOLATES:
-    return mg_interpolate(h, 0, f, false);
+    return mg_interpolate(h, 0, f, MG_U, false, false);
   case ROOFLINE_AXPBY:
     return mg_axpby(fine, MG_TMP, ROOFLINE_ALPHA, MG_U, ROOFLINE_BETA, MG_F);
   case ROOFLINE_MULTIPLIES:

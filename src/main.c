@@ -102,7 +102,7 @@ static mg_status_t run(run_t *r) {
   if (r->params.cpu_below == MG_CPU_BELOW_AUTO) r->params.cpu_below = 0; /* nothing measured it */
   MG_IF_PREFLIGHT(MG_TRY(mg_thread_warn_if_crowded()));
   const double start = mg_now();
-  mg_status_t status = mg_hierarchy_create(&r->params, &r->plan, &r->h);
+  mg_status_t status = mg_hierarchy_create(&r->params, &r->plan, NULL, &r->h);
   mg_machine_catch_signals();
   if (status == MG_OK) status = mg_comm_agree_or_end(solve(r, start));
   if (status >= MG_ERR_DEVICE) return status; /* freeing is collective */

@@ -151,7 +151,7 @@ static mg_status_t create_levels(hpgmg_solver_t *s) {
       mg_allocator_enter(s->allocator.allocate ? &s->allocator : NULL);
   mg_status_t status = MG_OK;
   MG_IF_CHOICES(status = mg_placement_choose(&s->params, &s->plan, &s->placement));
-  if (status == MG_OK) status = mg_hierarchy_create(&s->params, &s->plan, &s->h);
+  if (status == MG_OK) status = mg_hierarchy_create(&s->params, &s->plan, NULL, &s->h);
   (void)mg_allocator_enter(before);
   return status;
 }

@@ -298,14 +298,9 @@ static mg_status_t create_low(mg_hierarchy_t *h) {
   return create_hierarchy(&h->params, &plan, h->transports, h, &h->low);
 }
 
-mg_status_t mg_hierarchy_create_on(const mg_params_t *params, const mg_plan_t *plan,
-                                   mg_transports_t *transports, mg_hierarchy_t **out) {
-  return create_hierarchy(params, plan, transports, NULL, out);
-}
-
 mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,
-                                mg_hierarchy_t **out) {
-  return mg_hierarchy_create_on(params, plan, NULL, out);
+                                mg_transports_t *transports, mg_hierarchy_t **out) {
+  return create_hierarchy(params, plan, transports, NULL, out);
 }
 
 void mg_hierarchy_release(mg_hierarchy_t *h) {

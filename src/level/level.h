@@ -152,17 +152,13 @@ typedef struct mg_hierarchy {
 /** Allocate all levels.
  *
  *  Collective over the world. On failure all memory is released.
+ *  @param[in] transports  existing ones (mg_hierarchy_transports), which are not freed with the
+ *      hierarchy, and whose windows keep the memory of its exchanges; NULL: create them
  *  @param[out] out  vectors are zeroed; free with mg_hierarchy_free
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM; the worst status of all ranks, on
  *      every rank */
 MG_MUST_CHECK mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,
-                                              mg_hierarchy_t **out);
-
-/** mg_hierarchy_create with existing transports (mg_hierarchy_transports), which are not freed with
- *  the hierarchy. Their windows keep the memory of its exchanges.
- *  @param[in] transports  NULL: create them, as mg_hierarchy_create does */
-MG_MUST_CHECK mg_status_t mg_hierarchy_create_on(const mg_params_t *params, const mg_plan_t *plan,
-                                                 mg_transports_t *transports, mg_hierarchy_t **out);
+                                              mg_transports_t *transports, mg_hierarchy_t **out);
 
 /** Free all that depends on the plan, and create it for a plan of the same grid.
  *  @param[in] outer  the hierarchy whose `low` it is; NULL: it is none

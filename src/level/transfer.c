@@ -47,9 +47,7 @@ bool mg_level_restricts_residual(const mg_level_t *level) {
   return fused && fused->residual_restrict && level->plan->halves;
 }
 
-/* coarse MG_F = mean of the children's MG_F - A x.
- * @param[in] has_halo  the ghosts of x are valid */
-static mg_status_t residual_restrict(mg_hierarchy_t *h, int l, mg_vector_t x, bool has_halo) {
+mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l, mg_vector_t x, bool has_halo) {
   mg_level_t *fine = &h->level[l];
   const mg_view_t *view = &fine->store.view;
   if (fine->comm && !has_halo) MG_TRY(mg_halo(fine, x, false));
@@ -62,10 +60,6 @@ static mg_status_t residual_restrict(mg_hierarchy_t *h, int l, mg_vector_t x, bo
              fine->backend->fused->residual_restrict(view, x, MG_F, mg_level_coarse_view(h, l),
                                                      half_vector(fine, MG_F)));
   return send_to_coarse(fine, MG_F);
-}
-
-mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l) {
-  return residual_restrict(h, l, MG_U, false);
 }
 
 /* Exchange face values once. Used only in set-up, so the exchange is freed after the run. */
@@ -131,9 +125,8 @@ mg_status_t mg_halo_betas(mg_hierarchy_t *h, int l) {
   return MG_OK;
 }
 
-/* has_ghosts: the halo ghosts of the coarse level are valid. */
-static mg_status_t fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation_t kind,
-                                      bool has_ghosts) {
+mg_status_t mg_fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation_t kind,
+                                  bool has_ghosts) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const mg_view_t *half = mg_level_coarse_view(h, l);
   const mg_backend_fused_t *fused = fine->backend->fused;
@@ -149,24 +142,15 @@ static mg_status_t fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation
   return MG_OK;
 }
 
-mg_status_t mg_fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation_t kind) {
-  return fill_coarse_ghosts(h, l, kind, false);
-}
-
-/* dst = (add ? dst : 0) + P MG_U of the coarser level. */
-static mg_status_t interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, mg_vector_t dst,
-                               bool add, bool has_ghosts) {
+mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, mg_vector_t dst,
+                           bool add, bool has_ghosts) {
   mg_level_t *fine = &h->level[l];
-  MG_TRY(fill_coarse_ghosts(h, l, kind, has_ghosts));
+  MG_TRY(mg_fill_coarse_ghosts(h, l, kind, has_ghosts));
   if (fine->comm)
     MG_TIMED(fine, MG_TIME_INTERPOLATE,
              fine->backend->interpolate(mg_level_coarse_view(h, l), MG_U, &fine->store.view, dst,
                                         kind, add));
   return MG_OK;
-}
-
-mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add) {
-  return interpolate(h, l, kind, MG_U, add, false);
 }
 
 /* ---- legs ---- */
@@ -179,8 +163,8 @@ static mg_status_t begin_leg(mg_hierarchy_t *h, int l, const mg_leg_t *leg,
   const bool add = leg->start == MG_FROM_CORRECTION;
   if (leg->start < MG_FROM_COARSE) return MG_OK;
   if (!mg_smooth_interpolates(fine))
-    return interpolate(h, l, leg->kind, add ? fine->descended : MG_U, add,
-                       leg->coarse_is_smoothed && mg_smooth_fills_ghosts(coarse));
+    return mg_interpolate(h, l, leg->kind, add ? fine->descended : MG_U, add,
+                          leg->coarse_is_smoothed && mg_smooth_fills_ghosts(coarse));
   if (fine->has_image)
     MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->scatter, MG_U, MG_U));
   else if (mg_smooth_is_resident(fine) && !mg_smooth_fills_ghosts(fine))
@@ -210,5 +194,5 @@ mg_status_t mg_leg_run(mg_hierarchy_t *h, int l, const mg_leg_t *leg) {
   MG_TRY(mg_smooth_from(level, leg->start, &use, level->descended));
   return use.has_residual
              ? send_to_coarse(level, MG_F)
-             : residual_restrict(h, l, level->descended, mg_smooth_fills_ghosts(level));
+             : mg_residual_restrict(h, l, level->descended, mg_smooth_fills_ghosts(level));
 }

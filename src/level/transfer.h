@@ -18,9 +18,11 @@ mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle);
 /** coarse dst = mean of 8 cells of fine src. Collective over the ranks of both levels. */
 MG_MUST_CHECK mg_status_t mg_restrict(mg_hierarchy_t *h, int l, mg_vector_t src, mg_vector_t dst);
 
-/** coarse MG_F = mean of 8 cells of MG_F - A MG_U of level l, fused if the backend can. Overwrites
- *  MG_TMP if it cannot. */
-MG_MUST_CHECK mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l);
+/** coarse MG_F = mean of the children's MG_F - A x of level l, fused if the backend can. Overwrites
+ *  mg_other_vector(x) if it cannot.
+ *  @param[in] has_halo  the ghosts of x are valid */
+MG_MUST_CHECK mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l, mg_vector_t x,
+                                               bool has_halo);
 
 /** Restrict the face betas of level l to level l+1, including closing faces but not the halo. */
 MG_MUST_CHECK mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l);
@@ -28,15 +30,15 @@ MG_MUST_CHECK mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l);
 /** Fill the ghosts of the face betas that lie inside the domain. Collective over the level. */
 MG_MUST_CHECK mg_status_t mg_halo_betas(mg_hierarchy_t *h, int l);
 
-/** MG_U of level l = (add ? MG_U : 0) + P MG_U of level l+1.
- *
- *  Fills the coarse ghosts first, at the order of `kind`. */
+/** dst of level l = (add ? dst : 0) + P MG_U of level l+1, after mg_fill_coarse_ghosts. */
 MG_MUST_CHECK mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind,
-                                         bool add);
+                                         mg_vector_t dst, bool add, bool has_ghosts);
 
 /** Fill the ghosts of MG_U of level l+1 that an interpolation to level l reads. Collective over the
- *  ranks of both levels. */
-MG_MUST_CHECK mg_status_t mg_fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation_t kind);
+ *  ranks of both levels.
+ *  @param[in] has_ghosts  those inside the domain are valid */
+MG_MUST_CHECK mg_status_t mg_fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation_t kind,
+                                                bool has_ghosts);
 
 /** Whether one operation computes and restricts the residual. */
 bool mg_level_restricts_residual(const mg_level_t *level);

@@ -52,7 +52,7 @@ mg_status_t mg_trial_add(const mg_params_t *params, const mg_plan_t *plan,
                          mg_transports_t *transports, const mg_trial_rules_t *rules,
                          mg_trial_row_t row, mg_trials_t *found) {
   mg_hierarchy_t *h;
-  MG_TRY(mg_hierarchy_create_on(params, plan, transports, &h));
+  MG_TRY(mg_hierarchy_create(params, plan, transports, &h));
   const mg_status_t status = time_solves(h, rules->limit, &row.seconds);
   if (status < MG_ERR_DEVICE) mg_hierarchy_free(h); /* freeing is collective */
   MG_TRY(status);

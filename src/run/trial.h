@@ -38,7 +38,7 @@ typedef struct {
  *
  *  Collective over the world; all ranks get the time of the slowest.
  *  @param[in]     params      from mg_trial_params
- *  @param[in]     transports  as for mg_hierarchy_create_on
+ *  @param[in]     transports  as for mg_hierarchy_create
  *  @param[in]     row         all but its seconds
  *  @param[in,out] found       best and seconds are those with the row
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */

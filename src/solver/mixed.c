@@ -151,7 +151,7 @@ static mg_status_t float_guess(mg_hierarchy_t *h, int l, int *diverged) {
   MG_TRY(mg_lower(&h->level[l], &low->level[l], MG_F, MG_F, h->low_scale));
   MG_TRY(mg_restrict(low, l, MG_F, MG_F));
   MG_TRY(mg_cycle_by_operations(low, l + 1, MG_KIND_FIRST, diverged));
-  MG_TRY(mg_interpolate(low, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), false));
+  MG_TRY(mg_interpolate(low, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), MG_U, false, false));
   return raise_correction(h, l, false);
 }
 
@@ -183,7 +183,7 @@ static mg_status_t correct_deferred(mg_hierarchy_t *h, int l, bool with_norm, in
   mg_level_t *level = &h->level[l], *low = &h->low->level[l];
   const mg_guess_t guess = guess_of(h, l);
   const double scale = 1.0 / h->low_scale;
-  MG_TRY(mg_fill_coarse_ghosts(h, l, guess.kind));
+  MG_TRY(mg_fill_coarse_ghosts(h, l, guess.kind, false));
   MG_TRY(mg_lower_guess_residual(level, low, &guess, h->low_scale));
   MG_TRY(mg_cycle_by_operations(h->low, l, MG_KIND_PRECONDITION, diverged));
   if (with_norm)
@@ -194,7 +194,7 @@ static mg_status_t correct_deferred(mg_hierarchy_t *h, int l, bool with_norm, in
 
 static mg_status_t correct_stored(mg_hierarchy_t *h, int l, int *diverged) {
   if (l + 1 < h->n_levels)
-    MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), false));
+    MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), MG_U, false, false));
   MG_TRY(lower_residual(h, l, NULL));
   return correct(h, l, true, diverged);
 }

@@ -139,12 +139,10 @@ static mg_status_t set_smoothers(mg_hierarchy_t *h, const mg_problem_source_t *s
  * reference. */
 static mg_status_t set_fields(mg_hierarchy_t *h) {
   mg_level_t *level = &h->level[0];
-  double mean;
   MG_TRY(mg_problem_set_built_in(h));
   MG_TRY(mg_close_neumann_walls(level));
   if (!mg_is_singular(&level->store.view) && !level->store.view.periodic) return MG_OK;
-  MG_TRY(mg_mean(level, MG_F, &mean));
-  return mg_shift(level, MG_F, MG_F, -mean);
+  return mg_remove_rhs_mean(level);
 }
 
 static mg_status_t set_levels(mg_hierarchy_t *h, const mg_problem_source_t *source) {

@@ -113,9 +113,9 @@ int main(int argc, char **argv) {
     coarse[c] = 1e-3 * (double)(c % 1000);
   printf("%d^3 cells in managed memory:\n", mg_level_view(&h->level[1])->n[0]);
   (void)look("  the host writes all vectors");
-  MUST(mg_interpolate(h, 0, MG_INTERPOLATE_V2, true));
+  MUST(mg_interpolate(h, 0, MG_INTERPOLATE_V2, MG_U, true, false));
   CHECK(look("  corrections from there") > 0);
-  MUST(mg_interpolate(h, 0, MG_INTERPOLATE_V2, true));
+  MUST(mg_interpolate(h, 0, MG_INTERPOLATE_V2, MG_U, true, false));
   CHECK_INT(look("  the same again"), 0);
   mg_hierarchy_free(h);
   return FIXTURE_END();

@@ -201,7 +201,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   if (status != MG_OK) fprintf(stderr, "%s\n", message);
   MUST(status);
   MUST(shape || any_size || plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_INTERNAL);
-  MUST(mg_hierarchy_create(&params, &plan, &h));
+  MUST(mg_hierarchy_create(&params, &plan, NULL, &h));
   const mg_problem_source_t files = {
       MG_IF_DOMAINS(MG_IF_FILES(.load = mg_input_load, .load_wall = mg_input_load_wall, )).data =
           &input,

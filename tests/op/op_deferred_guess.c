@@ -45,11 +45,11 @@ static results_t run_stored(mg_hierarchy_t *h, int l, mg_interpolation_t kind) {
   mg_level_t *level = &h->level[l], *low = &h->low->level[l];
   results_t x;
   set_inputs(h, l);
-  MUST(mg_interpolate(h, l, kind, false));
+  MUST(mg_interpolate(h, l, kind, MG_U, false, false));
   MUST(mg_lower_residual(level, low, scale, NULL));
   x.r_guess = get_low_f(h, l);
   set_inputs(h, l);
-  MUST(mg_interpolate(h, l, kind, false));
+  MUST(mg_interpolate(h, l, kind, MG_U, false, false));
   MUST(mg_raise(level, low, 1.0 / scale, true));
   x.u = field_get(level, MG_U);
   MUST(mg_lower_residual(level, low, scale, &x.norm));
@@ -62,11 +62,11 @@ static results_t run_deferred(mg_hierarchy_t *h, int l, mg_interpolation_t kind)
   const mg_guess_t guess = {mg_level_coarse_view(h, l), MG_U, kind};
   results_t x;
   set_inputs(h, l);
-  MUST(mg_fill_coarse_ghosts(h, l, kind));
+  MUST(mg_fill_coarse_ghosts(h, l, kind, false));
   MUST(mg_lower_guess_residual(level, low, &guess, scale));
   x.r_guess = get_low_f(h, l);
   set_inputs(h, l);
-  MUST(mg_fill_coarse_ghosts(h, l, kind));
+  MUST(mg_fill_coarse_ghosts(h, l, kind, false));
   MUST(mg_correct_guess_norm(level, low, &guess, 1.0 / scale, scale));
   MUST(mg_residual_norm_end(level, &x.norm));
   x.u = field_get(level, MG_U);
@@ -81,7 +81,7 @@ static void test_parts(mg_hierarchy_t *h, int l, mg_interpolation_t kind, const 
   const int64_t cells = mg_volume(level->store.view.n);
   double norm;
   set_inputs(h, l);
-  MUST(mg_fill_coarse_ghosts(h, l, kind));
+  MUST(mg_fill_coarse_ghosts(h, l, kind, false));
   MUST(mg_correct_guess(level, low, &guess, 1.0 / scale));
   CHECK_SAME(field_get(level, MG_U), want->u, cells);
   MUST(mg_fill(level, MG_U, NAN));

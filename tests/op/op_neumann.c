@@ -78,7 +78,7 @@ static void test_interpolation(mg_hierarchy_t *h, int l) {
   for (int kind = 0; kind < 3; kind++) {
     MUST(mg_fill(&h->level[l + 1], MG_U, NAN));
     field_put(&h->level[l + 1], MG_U, one); /* reads as many of them as the level has cells */
-    MUST(mg_interpolate(h, l, kinds[kind], false));
+    MUST(mg_interpolate(h, l, kinds[kind], MG_U, false, false));
     const double *x = field_get(&h->level[l], MG_U);
     CHECK_SAME(x, one, cells);
   }

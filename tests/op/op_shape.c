@@ -267,7 +267,7 @@ static void test_interpolation(mg_hierarchy_t *h, int l) {
   for (int kind = 0; kind < n_kinds; kind++) {
     double worst = 0.0;
     put_ids(&h->level[l + 1], MG_U);
-    MUST(mg_interpolate(h, l, kinds[kind], false));
+    MUST(mg_interpolate(h, l, kinds[kind], MG_U, false, false));
     const double *got = field_get(&h->level[l], MG_U);
     int64_t c = 0;
     EACH_CELL(at, fine->n) {

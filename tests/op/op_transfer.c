@@ -156,7 +156,7 @@ static void test_polynomials(mg_hierarchy_t *h, int l, const formula_t *f) {
   MUST(mg_fill(coarse, MG_U, NAN));
   field_put(coarse, MG_U, field_polynomial(coarse, f));
   MUST(mg_fill(fine, MG_U, NAN));
-  MUST(mg_interpolate(h, l, f->kind, false));
+  MUST(mg_interpolate(h, l, f->kind, MG_U, false, false));
   const double *x = field_get(fine, MG_U);
   const int out = f->wall_order == 1;
   EACH_CELL(at, ((const int32_t[3]){n[0] - out, n[1] - out, n[2] - out})) {
@@ -174,7 +174,7 @@ static void test_mean(mg_hierarchy_t *h, int l, const formula_t *f) {
   double worst = 0.0, injected = 0.0;
   MUST(mg_fill(coarse, MG_U, 0.0)); /* narrow boxes fill one layer outside walls: zero the second */
   field_put(coarse, MG_U, y);
-  MUST(mg_interpolate(h, l, f->kind, false));
+  MUST(mg_interpolate(h, l, f->kind, MG_U, false, false));
   const double *x = field_get(fine, MG_U);
   EACH_CELL(at, coarse->store.view.n) {
     worst = worst_of(worst, fabs(field_mean8(x, n, at) - *y));
@@ -202,10 +202,10 @@ static void test_shift(mg_hierarchy_t *h, int l, const formula_t *f) {
   if (!fine->store.view.periodic) return;
   const double *y = field_random(cells_of(coarse), 5);
   field_put(coarse, MG_U, y);
-  MUST(mg_interpolate(h, l, f->kind, false));
+  MUST(mg_interpolate(h, l, f->kind, MG_U, false, false));
   const double *x = field_get(fine, MG_U);
   field_put(coarse, MG_U, roll(coarse, y, 1));
-  MUST(mg_interpolate(h, l, f->kind, false));
+  MUST(mg_interpolate(h, l, f->kind, MG_U, false, false));
   const double *moved = field_get(fine, MG_U);
   const double *want = roll(fine, x, 2);
   CHECK_SAME(moved, want, cells_of(fine));
@@ -217,10 +217,10 @@ static void test_add(mg_hierarchy_t *h, int l, const formula_t *f) {
   double *x = field_random(cells_of(fine), 4);
   MUST(mg_fill(coarse, MG_U, 0.0));
   field_put(coarse, MG_U, field_random(cells_of(coarse), 3));
-  MUST(mg_interpolate(h, l, f->kind, false));
+  MUST(mg_interpolate(h, l, f->kind, MG_U, false, false));
   const double *p = field_get(fine, MG_U);
   field_put(fine, MG_U, x);
-  MUST(mg_interpolate(h, l, f->kind, true));
+  MUST(mg_interpolate(h, l, f->kind, MG_U, true, false));
   const double *got = field_get(fine, MG_U);
   for (int64_t c = 0; c < cells_of(fine); c++)
     x[c] += p[c];

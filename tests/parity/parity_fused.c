@@ -65,7 +65,7 @@ static void test_residual_restrict(mg_hierarchy_t *h, int l) {
     choose(h, fused);
     random_level(&h->level[l]);
     MUST(mg_fill(coarse, MG_F, NAN));
-    MUST(mg_residual_restrict(h, l));
+    MUST(mg_residual_restrict(h, l, MG_U, false));
     x[fused] = field_get(coarse, MG_F);
   }
   CHECK_SAME(x[1], x[0], cells);

@@ -69,7 +69,7 @@ static void test_refusal(void) {
   params.device = MG_DEVICE_CPU;
   params.bottom = MG_BOTTOM_DIRECT;
   MUST(mg_plan_build(&params, mg_comm_size(mg_comm_world()), &plan, message, sizeof message));
-  MUST(mg_hierarchy_create(&params, &plan, &h));
+  MUST(mg_hierarchy_create(&params, &plan, NULL, &h));
   CHECK_INT(mg_problem_set(h), MG_ERR_USAGE);
   mg_hierarchy_free(h);
 }

@@ -54,7 +54,7 @@ static mg_history_t solve_part(int first) {
   mg_hierarchy_t *h;
   double f_norm;
   mg_plan_coarse_part(&plan, &params, first, &part);
-  MUST(mg_hierarchy_create(&params, &part, &h));
+  MUST(mg_hierarchy_create(&params, &part, NULL, &h));
   MUST(mg_problem_set(h));
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
   MUST(mg_solve(h, 0, f_norm, &history));

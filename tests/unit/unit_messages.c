@@ -86,7 +86,7 @@ static void check_transfers(mg_hierarchy_t *h, int l) {
   MUST(mg_restrict(h, l, MG_F, MG_F));
   check_accounts(h, l);
   begin(h);
-  MUST(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), true));
+  MUST(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), MG_U, true, false));
   check_accounts(h, l + 1);
 }
 

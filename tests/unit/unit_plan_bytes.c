@@ -59,7 +59,7 @@ static void test_against_allocation(void) {
         params.cpu_below = 5000; /* on the guard backend: 48^3, 32^3 and 24^3, but not 16^3 */
         mg_hierarchy_t *h = NULL;
         CHECK_INT(build(1), MG_OK);
-        CHECK_INT(mg_hierarchy_create(&params, &plan, &h), MG_OK);
+        CHECK_INT(mg_hierarchy_create(&params, &plan, NULL, &h), MG_OK);
         int n_images = 0;
         for (int l = 0; h && l < plan.n_levels; l++) {
           mg_level_bytes_t bytes;
@@ -93,7 +93,7 @@ static void test_mixed(void) {
         mg_hierarchy_t *h = NULL;
         CHECK_INT(build(1), MG_OK);
         CHECK_INT(plan.n_outer, 3);
-        CHECK_INT(mg_hierarchy_create(&params, &plan, &h), MG_OK);
+        CHECK_INT(mg_hierarchy_create(&params, &plan, NULL, &h), MG_OK);
         for (int l = 0; h && l < plan.n_levels; l++) {
           mg_level_bytes_t bytes;
           const mg_store_t *low = &h->low->level[l].store;
@@ -185,7 +185,7 @@ static void test_shared_memory(void) {
     mg_hierarchy_t *h;
     c.rtol = own ? 1e-8 : 0.0;
     set_sharing(&c);
-    CHECK_INT(mg_hierarchy_create(&params, &plan, &h), MG_OK);
+    CHECK_INT(mg_hierarchy_create(&params, &plan, NULL, &h), MG_OK);
     CHECK_INT(mg_plan_bytes(&plan, 0, 0, &planned), MG_OK);
     bytes[own] = (int64_t)(h->level[0].store.bytes + h->low->level[0].store.bytes);
     CHECK_INT(planned.vectors, bytes[own]);
