@@ -42,11 +42,11 @@ double flops_of(bool gsrb, int n) {
 }
 
 template <typename S> mg_status_t add(lab_t *lab, smooth_data_t *d) {
-  typedef mg_fused::shape_t<S::COLORED, S::STEPS, S::VARIES> solver_t;
+  typedef mg_fused::shape_t<S::COLORED, S::STEPS, mg_fused::VARY_BETAS> solver_t;
   char name[LAB_NAME];
   if (S::BYTES > lab_card().shared_per_block) return MG_OK;
-  snprintf(name, sizeof name, "%d steps, %d x %d, %d ahead%s", S::STEPS, (int)mg_fused::WIDTH,
-           S::ROWS, S::AHEAD,
+  snprintf(name, sizeof name, "%d steps, %d x %d, %d ahead%s", S::STEPS, (int)S::WIDTH, S::ROWS,
+           S::AHEAD,
            S::ROWS == solver_t::ROWS && S::AHEAD == solver_t::AHEAD ? ": the solver" : "");
   MG_TRY(d->expect(MG_OPERATOR_FV2, steps, S::STEPS, true));
   return smooth_add_solver(lab, d, enqueue_fused<S>, d, SMOOTH_X,
@@ -63,24 +63,24 @@ mg_status_t begin(lab_t *lab, smooth_data_t *d, bool gsrb) {
 }
 
 mg_status_t tables(lab_t *lab, smooth_data_t *d) {
-  using mg_fused::shape_t;
+  using mg_fused::shape_t, mg_fused::VARY_BETAS;
   bool can_fuse = false;
   MG_TRY(begin(lab, d, false));
   MG_TRY(mg_cuda_has_tma(&can_fuse));
   if (can_fuse) {
-    MG_TRY((add<shape_t<false, 2, false>>(lab, d)));
-    MG_TRY((add<shape_t<false, 3, false, 16>>(lab, d)));
-    MG_TRY((add<shape_t<false, 3, false, 24>>(lab, d)));
-    MG_TRY((add<shape_t<false, 3, false, 24, 2>>(lab, d)));
-    MG_TRY((add<shape_t<false, 3, false>>(lab, d)));
+    MG_TRY((add<shape_t<false, 2, VARY_BETAS>>(lab, d)));
+    MG_TRY((add<shape_t<false, 3, VARY_BETAS, 16>>(lab, d)));
+    MG_TRY((add<shape_t<false, 3, VARY_BETAS, 24>>(lab, d)));
+    MG_TRY((add<shape_t<false, 3, VARY_BETAS, 24, 2>>(lab, d)));
+    MG_TRY((add<shape_t<false, 3, VARY_BETAS>>(lab, d)));
   }
   MG_TRY(begin(lab, d, true));
   if (can_fuse) {
-    MG_TRY((add<shape_t<true, 2, false>>(lab, d)));
-    MG_TRY((add<shape_t<true, 3, false, 16, 2>>(lab, d)));
-    MG_TRY((add<shape_t<true, 3, false, 24, 2>>(lab, d)));
-    MG_TRY((add<shape_t<true, 3, false, 32, 1>>(lab, d)));
-    MG_TRY((add<shape_t<true, 3, false>>(lab, d)));
+    MG_TRY((add<shape_t<true, 2, VARY_BETAS>>(lab, d)));
+    MG_TRY((add<shape_t<true, 3, VARY_BETAS, 16, 2>>(lab, d)));
+    MG_TRY((add<shape_t<true, 3, VARY_BETAS, 24, 2>>(lab, d)));
+    MG_TRY((add<shape_t<true, 3, VARY_BETAS, 32, 1>>(lab, d)));
+    MG_TRY((add<shape_t<true, 3, VARY_BETAS>>(lab, d)));
   }
   return MG_OK;
 }

@@ -21,6 +21,7 @@ _hpgmg_fv() {
   case $option in
     --operator) words='fv2 fv4 7pt 27pt' ;;
     --equation) words='poisson helmholtz' ;;
+    --beta) words='built-in 1' ;;
     --boundary) words='dirichlet neumann periodic robin' ;;
     --method) words='options auto' ;;
     --smoother) words='gsrb chebyshev jacobi l1jacobi symgs ssor chebyshev4' ;;
@@ -57,7 +58,7 @@ _hpgmg_fv() {
 
   if [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W '
-      --cells= --spacing= --lengths= --stretch= --operator= --equation= --boundary= --mean= --coefficients= --rhs=
+      --cells= --spacing= --lengths= --stretch= --operator= --equation= --beta= --boundary= --mean= --coefficients= --rhs=
       --smoother= --smooths= --degree= --omega= --bottom= --cycle= --rtol= --max-cycles= --krylov= --coarsest= --precision=
       --warmup= --min-solves= --min-time= --official --verify-only --energy
       --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --steps-per-pass= --strip-bytes= --restart= --input= --dry-run --ranks=

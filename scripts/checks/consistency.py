@@ -46,7 +46,7 @@ def check_origins(r: Result) -> None:
         "alpha": ("file", "constant 1") if files[0] else ("constant 1",),
     }
     if not any(files):
-        wanted["beta"] = wanted["f"] = ("built-in",)
+        wanted["beta"], wanted["f"] = ("built-in", "constant 1"), ("built-in",)
     if problem["equation"] == "poisson":
         wanted["alpha"] = (None,)
     for name, origins in wanted.items():

@@ -59,6 +59,7 @@ def class_of(r: Result) -> str:
         and r.get("problem.coarsest") == 1
         and has_default_smooths(problem)
         and not any(r.get(f"problem.{key}", None) for key in ("coefficients", "rhs"))
+        and problem.get("fields", {}).get("beta", "built-in") == "built-in"
         and "lengths" not in problem
         and r.get("run.restart", None) is None
     )

@@ -34,6 +34,7 @@ typedef enum {
 /** The built-in problem in direction d of the unit cube: n[d] + 1 values at faces, n[d] in cells.
  */
 typedef struct {
+  bool constant;                /**< beta = 1 */
   const double *face[3];        /**< positions of the faces */
   const double *center[3];      /**< and of the centers */
   double beta_scale[3];         /**< mg_beta_scale */

@@ -3,7 +3,9 @@
 #define MG_BACKEND_SWEEPS_H
 
 #include "backend/backend.h"
+#include "formulas/index.h"
 #include "formulas/sweeps.h"
+#include <math.h>
 
 /** Messages beside computation, for a backend with a queue. */
 typedef struct mg_backend_overlap {
@@ -23,6 +25,36 @@ typedef struct mg_backend_overlap {
    * kernel (mg_exchange_by_kernel). NULL: never. */
   bool (*interior_first)(const mg_view_t *v, int n);
 } mg_backend_overlap_t;
+
+/** Where a face normal to direction d is, by its index: 1, 2 on the domain's low or high side, 0
+ *  inside. */
+MG_INLINE int mg_place_of_face(const mg_patch_t *p, int d, int at) {
+  return p->wall[d][0] && at == 0 ? 1 : p->wall[d][1] && at == p->n[d] ? 2 : 0;
+}
+
+/** Index of the patch's first face at a place; -1: it has none. */
+MG_INLINE int mg_first_face_at(const mg_patch_t *p, int d, int place) {
+  const int first = place == 1 ? 0 : place == 2 ? p->n[d] : p->wall[d][0] ? 1 : 0;
+  return mg_place_of_face(p, d, first) == place ? first : -1;
+}
+
+/** Largest and least beta of the faces normal to each direction at each place (mg_place_of_face),
+ *  the least one with the opposite sign. -INFINITY: no such faces. */
+typedef struct {
+  double most[3][3], minus_least[3][3];
+} mg_beta_bounds_t;
+
+static inline mg_beta_bounds_t mg_no_bounds(void) {
+  mg_beta_bounds_t b;
+  for (int n = 0; n < 9; n++)
+    b.most[n / 3][n % 3] = b.minus_least[n / 3][n % 3] = -INFINITY;
+  return b;
+}
+
+static inline void mg_bound_beta(mg_beta_bounds_t *bounds, int d, int place, double beta) {
+  bounds->most[d][place] = fmax(bounds->most[d][place], beta);
+  bounds->minus_least[d][place] = fmax(bounds->minus_least[d][place], -beta);
+}
 
 /** What a resident smooth does besides its steps. level/smooth.h also uses it for a smooth of
  * several sweeps: the first one interpolates, the last one has the residual. */
@@ -56,6 +88,10 @@ typedef struct mg_backend_fused {
   /** Report whether `interpolate` of this kind computes the ghosts outside walls of the coarse
    *  level itself, so that `fill_wall_ghosts` need not be called before it. */
   bool (*folds_walls)(const mg_view_t *coarse, mg_interpolation_t kind);
+  /** Raise the bounds by the betas of this rank; of levels without it, betas are not
+   * known to be constant. If those of a patch are not constant
+   *  (mg_constant_betas_t), some bounds become INFINITY instead. */
+  mg_status_t (*bound_betas)(const mg_view_t *v, mg_beta_bounds_t *bounds);
   /** max |f - A x| without storing it. */
   mg_status_t (*residual_norm)(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);
   /** coarse dst = mean of the 8 children of f - A x, without storing the residual. */

@@ -12,6 +12,9 @@ typedef enum {
   MG_EQUATION_HELMHOLTZ /**< a = 1, b = 1 */
 } mg_equation_t;
 
+/** beta of a problem without files. */
+typedef enum { MG_BETA_BUILT_IN, MG_BETA_ONE } mg_beta_t;
+
 /** Kind of a side of the domain or of a patch; see formulas/walls.h. One byte, because kernels take
  *  all sides as arguments. */
 typedef uint8_t mg_wall_t;

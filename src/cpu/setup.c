@@ -38,7 +38,7 @@ static void rhs_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t
 
 static void set_points(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t) {
   const mg_widths_t scales = mg_inverse_lengths2(v);
-  const bool constant = mg_traits_of(v->op)->constant;
+  const bool constant = t->constant;
 #pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
   for (int k = 0; k <= p->n[2]; k++)
     for (int j = 0; j <= p->n[1]; j++)

@@ -155,6 +155,7 @@ mg_status_t mg_cuda_add_times(const mg_view_t *v, mg_vector_t x, const double *v
 mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
 bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host);
 bool mg_cuda_interior_first(const mg_view_t *v, int n);
+mg_status_t mg_cuda_bound_betas(const mg_view_t *v, mg_beta_bounds_t *bounds);
 mg_status_t mg_cuda_smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                     const mg_view_t *coarse, mg_vector_t dst);
 bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse,

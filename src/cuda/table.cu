@@ -11,7 +11,7 @@ static const mg_backend_overlap_t overlap = {.stream_fork = mg_cuda_stream_fork,
 static const mg_backend_fused_t fused = {
     MG_IF_RESIDENT(.smooth_resident = mg_cuda_operator_smooth_resident, ).folds_walls =
         mg_cuda_folds_walls,
-    .residual_norm = mg_cuda_residual_norm,
+    MG_IF_FUSED(.bound_betas = mg_cuda_bound_betas, ).residual_norm = mg_cuda_residual_norm,
     .residual_restrict = mg_cuda_residual_restrict,
     MG_IF_FUSED(.smooth_residual = mg_cuda_smooth_residual, ).norm_begin = mg_cuda_norm_begin,
     .norm_end = mg_cuda_norm_end,

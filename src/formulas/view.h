@@ -24,6 +24,12 @@ typedef struct {
   mg_real_t *vec[MG_N_VECTORS]; /**< opaque to all layers but the backend */
 } mg_patch_t;
 
+/** Betas, the same on all faces normal to a direction inside the domain, and on those of a side. */
+typedef struct {
+  bool is; /**< the level's betas are so */
+  double inside[3], side[3][2];
+} mg_constant_betas_t;
+
 /** The part of a level, or of a level's image, that one rank holds. */
 typedef struct {
   mg_patch_t *patch;
@@ -37,6 +43,7 @@ typedef struct {
   int grown[3];      /**< ghost layers that are cells of this view, at sides without walls */
   int64_t cells;     /**< total over the patches here */
   bool alpha_varies; /**< alpha varies and is stored in MG_ALPHA, with a = 1 */
+  mg_constant_betas_t constant;
   mg_operator_t op;
   bool periodic;          /**< in all directions */
   mg_wall_t side[3][2];   /**< kind of the domain's low and high side of each direction */

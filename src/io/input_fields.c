@@ -22,6 +22,7 @@ const char *mg_input_origin(const mg_params_t *params, const mg_input_t *input,
   const bool faces = field == MG_INPUT_BETA && input->place[MG_INPUT_BETA_I].path[0];
   if (faces || input->place[field].path[0]) return "file";
   if (field == MG_INPUT_ALPHA) return params->equation == MG_EQUATION_HELMHOLTZ ? "constant 1" : "";
-  if (!mg_params_has_files(params)) return "built-in";
+  if (!mg_params_has_files(params))
+    return field == MG_INPUT_BETA && params->beta == MG_BETA_ONE ? "constant 1" : "built-in";
   return field == MG_INPUT_F ? "constant 0" : "constant 1";
 }

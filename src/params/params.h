@@ -25,10 +25,12 @@ typedef struct {
 
   mg_operator_t op;
   mg_equation_t equation;
-  bool alpha_varies; /**< not an option: set if the --coefficients file has an alpha */
-  bool has_arrays;   /**< not an option: a library's caller gives beta, alpha and f */
-  bool closes_cells; /**< not an option: faces inside of the grid are closed (solver/solids.h);
-                          then alpha varies, with either equation */
+  mg_beta_t beta;
+  bool constant_beta; /**< not an option: the stored betas are (mg_constant_betas_t) */
+  bool alpha_varies;  /**< not an option: set if the --coefficients file has an alpha */
+  bool has_arrays;    /**< not an option: a library's caller gives beta, alpha and f */
+  bool closes_cells;  /**< not an option: faces inside of the grid are closed (solver/solids.h);
+                           then alpha varies, with either equation */
   int64_t n_outside, n_singular; /**< not options: cells without an open face, singular pockets */
   int32_t boxes[3];      /**< not an option: boxes of the finest grid in i, j, k; 0: a cube */
   int32_t cells[3];      /**< cells of the finest grid in i, j, k; 0: a cube of boxes */

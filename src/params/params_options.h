@@ -42,6 +42,11 @@ OPTION(EQUATION,
   .name = "equation", IN(PROBLEM), ONE_OF(equation, equation_words), .value = "poisson",
   .in_dump = true,
   .help = "poisson: -div(beta grad u) = f; helmholtz: u - div(beta grad u) = f.")
+OPTION(BETA,
+  .name = "beta", IN(PROBLEM), ONE_OF(beta, beta_words), .value = "built-in",
+  .applies = with_built_in_beta, .decided_by = MG_OPT_OPERATOR, .in_later_dumps = true,
+  .condition = "requires --operator=fv2, fv4 or 7pt without --coefficients and --rhs",
+  .help = "built-in: the coefficient of the benchmark, which varies; 1: a constant.")
 OPTION(BOUNDARY,
   .name = "boundary", NEEDS(DOMAINS, "other"), IN(PROBLEM), SIDES(side, boundary_words), .value = "dirichlet",
   .in_dump = true,

@@ -7,6 +7,7 @@ _Static_assert(sizeof(mg_operator_t) == sizeof(int), "words are stored as int");
 
 static const char *const operator_words[] = {"fv2", "fv4", "7pt", "27pt", NULL};
 static const char *const equation_words[] = {"poisson", "helmholtz", NULL};
+static const char *const beta_words[] = {"built-in", "1", NULL};
 static const char *const boundary_words[] = {"dirichlet", "neumann", "periodic", "robin", NULL};
 static const char *const method_words[] = {"options", "auto", NULL};
 static const char *const smoother_words[] = {"gsrb",  "chebyshev", "jacobi",     "l1jacobi",
@@ -37,6 +38,7 @@ static const char *const centering_words[] = {"cell", "point", NULL};
 WHEN(with_cells_alone, mg_params_has_cells(p) && p->spacing[0] == 0)
 WHEN(is_singular, mg_params_has_cells(p) && mg_params_is_singular(p))
 WHEN(with_coefficients, !mg_traits_of(p->op)->constant)
+WHEN(with_built_in_beta, with_coefficients(p) && !mg_params_has_files(p))
 WHEN(with_chebyshev, mg_is_polynomial(p->smoother))
 WHEN(without_chebyshev, !with_chebyshev(p))
 WHEN(with_rtol, p->rtol > 0)

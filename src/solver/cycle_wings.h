@@ -108,4 +108,11 @@ MG_MUST_CHECK mg_status_t mg_mixed_residual_norm(mg_hierarchy_t *h, int top, mg_
  *  @param[out] norm  max |f - A u|, on the level's ranks; NULL: not needed */
 MG_MUST_CHECK mg_status_t mg_mixed_residual(mg_hierarchy_t *h, int top, double *norm);
 
+/* constants.c */
+
+/** Find whether the betas of level l are constant, if the backend has kernels for that. If they are
+ *  no longer the arguments of captured kernels, smoothers are to be set again. Collective over the
+ *  level. */
+MG_MUST_CHECK mg_status_t mg_find_constants(mg_hierarchy_t *h, int l);
+
 #endif

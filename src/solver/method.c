@@ -237,7 +237,8 @@ static void choose(mg_params_t *params, const range_t *range) {
 
 void mg_method_begin(mg_params_t *params) {
   const bool planned = params->has_arrays && params->dry_run;
-  const double built_in = 1.25 / 0.75; /* formulas/coefficients.h */
+  const double built_in =
+      params->beta == MG_BETA_ONE ? 1.0 : 1.25 / 0.75; /* formulas/coefficients.h */
   const double range = params->coefficients[0] || planned ? NAN
                        : params->has_arrays               ? 1.0
                                                           : built_in;

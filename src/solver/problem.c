@@ -52,6 +52,7 @@ mg_status_t mg_problem_set_built_in(mg_hierarchy_t *h) {
   MG_TRY(mg_new(&memory, 6 * ((int64_t)v->n[0] + v->n[1] + v->n[2] + 1), "coefficient tables"));
   mg_tables_t tables;
   double *next = memory;
+  tables.constant = h->params.beta == MG_BETA_ONE || mg_traits_of(v->op)->constant;
   for (int d = 0; d < 3; d++) {
     const int32_t n = v->n[d];
     mg_axis_table_t t;
@@ -61,6 +62,7 @@ mg_status_t mg_problem_set_built_in(mg_hierarchy_t *h) {
     tables.center[d] = t.center;
     tables.beta_scale[d] = mg_beta_scale(unit.d, d);
     MG_IF_DOMAINS(mg_domain_stretch(&h->params, d, n, unit.d[0], &t, &tables.beta_scale[d]));
+    if (tables.constant) tables.beta_scale[d] = 0.0;
     tables.beta_face[d] = t.beta_face;
     tables.beta_center[d] = t.beta_center;
     tables.f[d] = t.f;
@@ -118,6 +120,7 @@ static mg_status_t set_coefficients(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++) {
     MG_IF_DOMAINS(MG_TRY(mg_domain_close_single_cells(&h->level[l])));
     MG_TRY(mg_halo_betas(h, l));
+    MG_IF_FUSED(MG_TRY(mg_find_constants(h, l)));
     if (h->params.alpha_varies) MG_TRY(mg_halo_deep(&h->level[l], MG_ALPHA));
     if (l + 1 == h->n_levels) break;
     MG_TRY(mg_restrict_betas(h, l));

@@ -47,6 +47,15 @@ for op in fv2 7pt; do
   done
 done
 
+# Constant coefficients.
+for op in fv2 7pt; do
+  for precision in double mixed; do
+    in_background large 7 1 --operator="$op" --beta=1 --precision=$precision
+    in_background large 7 1 --operator="$op" --beta=1 --precision=$precision --boundary=periodic --equation=helmholtz
+    in_background large 7 1 --operator="$op" --beta=1 --precision=$precision --smoother=chebyshev
+  done
+done
+
 # Mixed precision: float kernels, and the operations between double and float cells.
 for op in fv2 fv4 7pt; do
   for smoother in gsrb chebyshev jacobi l1jacobi symgs ssor; do

@@ -151,6 +151,8 @@ static void run(const char *backend) {
       "--operator=7pt --smoother=gsrb boxes=2x3x5",
       /* On a device, a tile of double or float cells ends at the wall. */
       "--operator=fv2 --boundary=dirichlet --smoother=gsrb,chebyshev boxes=16x1x1",
+      "--operator=fv2,7pt --beta=1 --smoother=gsrb --smooths=2,3 residuals",
+      "--operator=fv2 --beta=1 --boundary=dirichlet --smoother=gsrb --omega=1.15 walls=nndnnd",
   };
   /* Levels of one rank from 16^3 to 80^3 cells, also not cubes. */
   static const char *const resident_cases[] = {

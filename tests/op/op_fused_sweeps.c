@@ -160,6 +160,9 @@ static void run(const char *backend) {
       /* Not cubes. 512 cells: on a device, a tile of double or float cells ends at the wall. */
       "--equation=poisson --smoother=gsrb,chebyshev boxes=5x2x3",
       "--boundary=dirichlet --equation=poisson --smoother=gsrb,chebyshev boxes=16x1x1",
+      "--beta=1 --smoother=gsrb,chebyshev --precision=double,mixed",
+      "--beta=1 --equation=helmholtz --smoother=gsrb --smooths=2 --omega=1.15 boxes=5x2x3",
+      "--beta=1 --boundary=dirichlet --equation=poisson --smoother=gsrb,jacobi walls=nndnnd,ppdnpp",
   };
   static const char *const fv4_cases[] = {
       "--equation=helmholtz --smoother=gsrb --smooths=1,3",

@@ -3,9 +3,9 @@
  *
  * With float cells, pairs are limited by instruction issue. A square needs fewer instructions per
  * cell: half of a cell's neighbors in the plane are in registers, colors are known at compile time,
- * and all cells of a plane in one coarse cell belong to one thread. Double cells would need twice
- * the shared memory for tiles of 64 columns. Squares in tiles of 32 columns leave only 8 warps per
- * SM, which made F-cycles of 256^3 a fifth slower on an H100.
+ * and all cells of a plane in one coarse cell belong to one thread. For tiles of 64 columns, double
+ * cells need twice the shared memory: there is room without rings of betas. Squares in tiles of 32
+ * columns leave only 8 warps per SM, which made F-cycles of 256^3 a fifth slower on an H100.
  *
  * Cells are [row][column]. Results in the first and the last row of a tile are never valid, and
  * neither are those next to the left and the right edge except at walls. */
@@ -34,9 +34,9 @@ template <typename S> struct position_t {
                                         int row, int lane) {
     i = t.i0 + 2 * lane;
     j = t.j0 + row;
-    at = shared + row * WIDTH + 2 * lane;
+    at = shared + row * S::WIDTH + 2 * lane;
     swapped = false;
-    const lanes_t lanes = written_lanes(p, t);
+    const lanes_t lanes = written_lanes<S>(p, t);
     const bool column = lane >= lanes.from && lane < lanes.to && i >= 0 && i < p.n[0];
 #pragma unroll
     for (int c = 0; c < 2; c++)
@@ -60,12 +60,12 @@ template <typename S> struct position_t {
   __device__ __forceinline__ void load(int plane, int array, mg_real_t v[PAIRS][2]) const {
 #pragma unroll
     for (int r = 0; r < PAIRS; r++)
-      load_pair(at_byte(at, plane) + array + r * WIDTH, v[r]);
+      load_pair(at_byte(at, plane) + array + r * S::WIDTH, v[r]);
   }
   __device__ __forceinline__ void store(int plane, int array, const mg_real_t v[PAIRS][2]) const {
 #pragma unroll
     for (int r = 0; r < PAIRS; r++)
-      store_pair(at_byte(at, plane) + array + r * WIDTH, v[r]);
+      store_pair(at_byte(at, plane) + array + r * S::WIDTH, v[r]);
   }
   __device__ __forceinline__ void clear(int plane) const {
     const mg_real_t zero[PAIRS][2] = {};
@@ -84,6 +84,12 @@ template <typename S> struct position_t {
     }
   }
 };
+
+/* Constant coefficients of a cell without walls (walls.h). */
+MG_INLINE mg_row_t constant_row(const job_t &job) {
+  return {{{job.beta[0], job.beta[0]}, {job.beta[1], job.beta[1]}, {job.beta[2], job.beta[2]}},
+          job.a};
+}
 
 /* What a step reads of a thread's cells in a plane, in addition to their values. */
 template <typename S> struct near_t {
@@ -112,60 +118,64 @@ template <typename S> struct near_t {
   __device__ __forceinline__ mg_row_t row_of(const job_t &job, const mg_real_t bk[PAIRS][2],
                                              const mg_real_t bk_above[PAIRS][2], int r,
                                              int c) const {
+    if (S::CONSTANT) return constant_row(job);
     return {{{bi[r][c], bi[r][c + 1]}, {bj[r][c], bj[r + 1][c]}, {bk[r][c], bk_above[r][c]}},
             S::VARIES ? a[r][c] : MG_REAL(job.a)};
   }
   __device__ __forceinline__ mg_real_t f_of(int r, int c) const { return f[r][c]; }
 };
 
-/* A square. At the edge of the tile, a cell is its own neighbor. */
+/* A square; a warp has those of two rows. At the edge of the tile, neighbors are cells of the
+ * square. */
 template <typename S> struct square_t : position_t<S> {
   using P = position_t<S>;
   using P::at;
-  mg_real_t *left, *right; /* addresses of the neighbors in i of the first row */
-  mg_real_t *low, *high;   /* addresses of the neighbors in j of the first column */
-  mg_real_t *face;         /* address of beta_i right of the first row, and bytes to the second */
+  mg_real_t *low, *high; /* addresses of the neighbors in j of the first column */
+  mg_real_t *right;      /* address of the neighbor in i of the first row */
+  mg_real_t *face;       /* address of beta_i right of the first row, and bytes to the second */
   int face_stride;
 
   __device__ __forceinline__ void begin(mg_real_t *shared, const job_t &job, const tile_t &t, int) {
-    const int row = (int)threadIdx.x / LANES * 2, lane = (int)threadIdx.x % LANES;
+    const int row = (int)threadIdx.x / S::LANES * 2, lane = (int)threadIdx.x % S::LANES;
     P::begin(shared, job.l.p, t, row, lane);
-    left = lane == 0 ? at : at - 1;
-    right = lane == LANES - 1 ? at + 1 : at + 2;
-    low = row > 0 ? at - WIDTH : at;
-    high = row < S::ROWS - 2 ? at + 2 * WIDTH : at + WIDTH;
-    const bool edge = lane == LANES - 1 && ends_at_wall(job.l.p, t);
+    right = lane == S::LANES - 1 ? at + 1 : at + 2;
+    low = row > 0 ? at - S::WIDTH : at;
+    high = row < S::ROWS - 2 ? at + 2 * S::WIDTH : at + S::WIDTH;
+    const bool edge = lane == S::LANES - 1 && ends_at_wall<S>(job.l.p, t);
     face = edge ? shared + S::EDGE + (row - 1) * EDGE_WIDTH : right;
-    face_stride = edge ? EDGE_WIDTH * VALUE : ROW;
+    face_stride = edge ? EDGE_WIDTH * VALUE : S::ROW_BYTES;
   }
 
   __device__ __forceinline__ void load_beta(int plane, int array, mg_real_t v[2][2]) const {
     this->load(plane, array, v);
   }
   __device__ __forceinline__ void put(int plane, int r, int c, mg_real_t value) const {
-    at_byte(at, plane)[S::X + r * WIDTH + c] = value;
+    at_byte(at, plane)[S::X + r * S::WIDTH + c] = value;
   }
 
   /* x: offset of the plane of the iterate; plane: ring offset of the other arrays. At the right
    * edge of tiles at a high wall, beta_i is in the box of shape_t::EDGE. */
   template <care_t care>
-  __device__ __forceinline__ near_t<S> load_near(int x, int plane, const mg_real_t[2][2]) const {
+  __device__ __forceinline__ near_t<S> load_near(int x, int plane,
+                                                 const mg_real_t x_own[2][2]) const {
     near_t<S> near;
     load_pair(at_byte(low, x), near.beside[0]);
     load_pair(at_byte(high, x), near.beside[1]);
     const mg_real_t *const own = at_byte(at, plane);
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-      near.side[r][0] = at_byte(left, x)[r * WIDTH];
-      near.side[r][1] = at_byte(right, x)[r * WIDTH];
-      load_pair(own + S::BI + r * WIDTH, near.bi[r]);
-      near.bi[r][2] = care == PLAIN ? at_byte(right, plane)[S::BI + r * WIDTH]
-                                    : at_byte(face, plane + r * face_stride)[S::BI];
-      load_pair(own + S::BJ + r * WIDTH, near.bj[r]);
-      load_pair(own + S::F + r * WIDTH, near.f[r]);
-      if (S::VARIES) load_pair(own + S::ALPHA + r * WIDTH, near.a[r]);
+      near.side[r][0] = __shfl_up_sync(FULL_WARP, x_own[r][1], 1);
+      near.side[r][1] = __shfl_down_sync(FULL_WARP, x_own[r][0], 1);
+      if (!S::CONSTANT) {
+        load_pair(own + S::BI + r * S::WIDTH, near.bi[r]);
+        near.bi[r][2] = care == PLAIN ? at_byte(right, plane)[S::BI + r * S::WIDTH]
+                                      : at_byte(face, plane + r * face_stride)[S::BI];
+        load_pair(own + S::BJ + r * S::WIDTH, near.bj[r]);
+      }
+      load_pair(own + S::F + r * S::WIDTH, near.f[r]);
+      if (S::VARIES) load_pair(own + S::ALPHA + r * S::WIDTH, near.a[r]);
     }
-    load_pair(at_byte(high, plane) + S::BJ, near.bj[2]);
+    if (!S::CONSTANT) load_pair(at_byte(high, plane) + S::BJ, near.bj[2]);
     return near;
   }
 };
@@ -182,11 +192,12 @@ template <typename S> struct pair_t : position_t<S> {
   __device__ __forceinline__ void begin(mg_real_t *shared, const mg_patch_t &p, const tile_t &t,
                                         int row, int lane) {
     P::begin(shared, p, t, row, lane);
-    const int inward = row == 0 ? 2 * WIDTH : row == S::ROWS - 1 ? -2 * WIDTH : 0;
+    const int inward = row == 0 ? 2 * S::WIDTH : row == S::ROWS - 1 ? -2 * S::WIDTH : 0;
     near = at + inward;
-    edge = ends_at_wall(p, t) ? shared + S::EDGE + (row + inward / WIDTH - 1) * EDGE_WIDTH : near;
+    edge = ends_at_wall<S>(p, t) ? shared + S::EDGE + (row + inward / S::WIDTH - 1) * EDGE_WIDTH
+                                 : near;
     first = lane == 0;
-    last = lane == LANES - 1;
+    last = lane == S::LANES - 1;
   }
 };
 
@@ -196,7 +207,7 @@ template <typename S> struct whole_pair_t : pair_t<S> {
   using P::edge, P::last;
 
   __device__ __forceinline__ void begin(mg_real_t *shared, const job_t &job, const tile_t &t, int) {
-    P::begin(shared, job.l.p, t, (int)threadIdx.x / LANES, (int)threadIdx.x % LANES);
+    P::begin(shared, job.l.p, t, (int)threadIdx.x / S::LANES, (int)threadIdx.x % S::LANES);
   }
 
   __device__ __forceinline__ void load_beta(int plane, int array, mg_real_t v[1][2]) const {
@@ -209,16 +220,17 @@ template <typename S> struct whole_pair_t : pair_t<S> {
                                                  const mg_real_t x_own[1][2]) const {
     const mg_real_t *const in = at_byte(P::near, x), *const own = at_byte(P::near, plane);
     near_t<S> b;
-    load_pair(in - WIDTH, b.beside[0]);
-    load_pair(in + WIDTH, b.beside[1]);
-    load_pair(own + S::BI, b.bi[0]);
-    load_pair(own + S::BJ, b.bj[0]);
-    load_pair(own + S::BJ + WIDTH, b.bj[1]);
+    load_pair(in - S::WIDTH, b.beside[0]);
+    load_pair(in + S::WIDTH, b.beside[1]);
     load_pair(own + S::F, b.f[0]);
     if (S::VARIES) load_pair(own + S::ALPHA, b.a[0]);
-    b.side[0][0] = __shfl_up_sync(FULL_WARP, x_own[0][1], 1, LANES);
-    b.side[0][1] = __shfl_down_sync(FULL_WARP, x_own[0][0], 1, LANES);
-    b.bi[0][2] = __shfl_down_sync(FULL_WARP, b.bi[0][0], 1, LANES);
+    b.side[0][0] = __shfl_up_sync(FULL_WARP, x_own[0][1], 1, S::LANES);
+    b.side[0][1] = __shfl_down_sync(FULL_WARP, x_own[0][0], 1, S::LANES);
+    if (S::CONSTANT) return b;
+    load_pair(own + S::BI, b.bi[0]);
+    load_pair(own + S::BJ, b.bj[0]);
+    load_pair(own + S::BJ + S::WIDTH, b.bj[1]);
+    b.bi[0][2] = __shfl_down_sync(FULL_WARP, b.bi[0][0], 1, S::LANES);
     if (care != PLAIN && last) b.bi[0][2] = at_byte(edge, plane)[S::BI];
     return b;
   }
@@ -279,8 +291,8 @@ template <typename S> struct colored_pair_t : pair_t<S> {
       v.c = own[0][c];
       v.low[0] = at_byte(at.left[c], x)[S::X];
       v.high[0] = at_byte(at.right[c], x)[S::X];
-      v.low[1] = at_byte(at.near[c], x)[S::X - WIDTH];
-      v.high[1] = at_byte(at.near[c], x)[S::X + WIDTH];
+      v.low[1] = at_byte(at.near[c], x)[S::X - S::WIDTH];
+      v.high[1] = at_byte(at.near[c], x)[S::X + S::WIDTH];
       v.low[2] = below[0][c];
       v.high[2] = above[0][c];
       return v;
@@ -289,10 +301,11 @@ template <typename S> struct colored_pair_t : pair_t<S> {
      */
     __device__ __forceinline__ mg_row_t row_of(const job_t &job, const mg_real_t bk[1][2],
                                                const mg_real_t bk_above[1][2], int, int c) const {
+      if (S::CONSTANT) return constant_row(job);
       const mg_real_t *const own = at_byte(at.near[c], plane);
       const mg_real_t *const face = plain || at.right[c] > at.near[c] ? at.right[c] : at.edge;
       const mg_real_t bi = at_byte(face, plane)[S::BI];
-      return {{{own[S::BI], bi}, {own[S::BJ], own[S::BJ + WIDTH]}, {bk[0][c], bk_above[0][c]}},
+      return {{{own[S::BI], bi}, {own[S::BJ], own[S::BJ + S::WIDTH]}, {bk[0][c], bk_above[0][c]}},
               S::VARIES ? own[S::ALPHA] : job.a};
     }
     __device__ __forceinline__ mg_real_t f_of(int, int c) const {

@@ -19,7 +19,15 @@ template <typename S> struct any_columns_t : cells_t<S> {
       if (!job.has_x) this->clear(slots.x_of(0));
       this->load(slots.x_of(0), S::X, x);
     }
-    this->load_beta(slots.once[0], S::BK, bk[0]);
+    if (!S::CONSTANT) this->load_beta(slots.once[0], S::BK, bk[0]);
+  }
+
+  /* 1 / diagonal of cell [r][c] for step s. */
+  template <care_t care, int s>
+  __device__ __forceinline__ mg_real_t inverse(const job_t &job, const walls_t &walls, int r,
+                                               int c) const {
+    if (!S::CONSTANT) return dinv[s][r][c];
+    return care == PLAIN ? job.inverse[13] : job.inverse[place_of(walls.side)];
   }
 
   /* Coefficients of cell [r][c] in plane q - 1 - s. */
@@ -54,9 +62,9 @@ template <typename S> struct any_columns_t : cells_t<S> {
 #pragma unroll
       for (int c = 0; c < 2; c++)
         value[r][c] =
-            near.f_of(r, c) - apply<care>(job, this->template walls<care>(job.l.p, r, c, p),
-                                          row_of<STEPS>(job, near, r, c),
-                                          near.x_of(below, own, above, r, c));
+            near.f_of(r, c) - apply<S, care>(job, this->template walls<care>(job.l.p, r, c, p),
+                                             row_of<STEPS>(job, near, r, c),
+                                             near.x_of(below, own, above, r, c));
     residual.add(job, *this, p, value);
   }
 };
@@ -133,14 +141,15 @@ template <typename S> struct colored_columns_t : any_columns_t<S> {
     for (int r = 0; r < PAIRS; r++)
       walls[r] = this->template walls<care>(job.l.p, r, r ^ odd, p);
     /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
-    if constexpr (S::SQUARES && s < 2) invert<care, s, 1, odd>(job, q, row);
+    if constexpr (S::SQUARES && s < 2 && !S::CONSTANT) invert<care, s, 1, odd>(job, q, row);
 #pragma unroll
     for (int r = 0; r < PAIRS; r++) {
       const int c = r ^ odd;
       const mg_values7_t v = near.x_of(x[s + 2], x[s + 1], x[s], r, c);
-      const mg_real_t ax = apply<care>(job, walls[r], row[r], v);
+      const mg_real_t ax = apply<S, care>(job, walls[r], row[r], v);
       x[s + 1][r][c] =
-          mg_relax(v.c, ax, near.f_of(r, c), dinv[s][r][c], S::WEIGHTED ? job.c2[s] : MG_REAL(1.0));
+          mg_relax(v.c, ax, near.f_of(r, c), this->template inverse<care, s>(job, walls[r], r, c),
+                   S::WEIGHTED ? job.c2[s] : MG_REAL(1.0));
       if (s < DEPTH - 1) this->put(slots.x_of(s + 1), r, c, x[s + 1][r][c]);
     }
     if (s == STEPS - 1 && A::template writes_plane<care>(t, p)) this->write(job, p, to, x[s + 1]);
@@ -161,7 +170,17 @@ template <typename S> struct colored_columns_t : any_columns_t<S> {
   template <care_t care, int odd>
   __device__ __forceinline__ void half_sweeps(const job_t &job, const tile_t &t, int q,
                                               mg_real_t *to) {
-    if constexpr (S::SQUARES) {
+    if constexpr (S::CONSTANT && S::SQUARES && care == PLAIN) {
+      /* All loads come before the stores that the compiler does not let them pass. */
+      const auto first = near_of<care, 0>(), second = near_of<care, 1>(),
+                 third = near_of<care, STEPS - 1>();
+      mg_row_t row[PAIRS];
+      rows_of<0, odd>(job, first, row);
+      half_sweep<care, 0, odd>(job, t, q, first, row, to);
+      half_sweep<care, 1, odd>(job, t, q, second, row, to);
+      if constexpr (STEPS > 2) half_sweep<care, STEPS - 1, odd>(job, t, q, third, row, to);
+      return;
+    } else if constexpr (S::SQUARES) {
       load_and_sweep<care, 0, odd>(job, t, q, to);
       load_and_sweep<care, 1, odd>(job, t, q, to);
     } else {
@@ -169,7 +188,7 @@ template <typename S> struct colored_columns_t : any_columns_t<S> {
       mg_row_t row[2];
       rows_of<0, odd>(job, near, row);
       rows_of<1, odd>(job, next, row + 1);
-      invert<care, 0, 2, odd>(job, q, row);
+      if (!S::CONSTANT) invert<care, 0, 2, odd>(job, q, row);
       half_sweep<care, 0, odd>(job, t, q, near, row, to);
       half_sweep<care, 1, odd>(job, t, q, next, row + 1, to);
     }
@@ -240,20 +259,22 @@ template <typename S> struct whole_columns_t : any_columns_t<S> {
     const int p = q - 1 - s;
     if (A::template omits<care>(job, t, q, s)) return;
     const near_t<S> near = near_of<care, s>(p);
-    if constexpr (s == 0) invert<care>(job, near, p);
+    if constexpr (s == 0 && !S::CONSTANT) invert<care>(job, near, p);
     mg_real_t value[PAIRS][2];
 #pragma unroll
     for (int r = 0; r < PAIRS; r++)
 #pragma unroll
       for (int c = 0; c < 2; c++) {
         const mg_values7_t v = near.x_of(x[s][0], x[s][1], x[s][2], r, c);
-        const mg_real_t ax = apply<care>(job, this->template walls<care>(job.l.p, r, c, p),
-                                         this->template row_of<s>(job, near, r, c), v);
+        const walls_t walls = this->template walls<care>(job.l.p, r, c, p);
+        const mg_real_t ax =
+            apply<S, care>(job, walls, this->template row_of<s>(job, near, r, c), v);
         /* In the registers of the previous step this plane is the lowest one. */
         const mg_real_t before = s == 0 ? previous_in[r][c] : x[s > 0 ? s - 1 : 0][0][r][c];
         const mg_real_t previous = job.c1[s] == MG_REAL(0.0) ? v.c : before;
         value[r][c] =
-            mg_update(v.c, previous, ax, near.f_of(r, c), dinv[s][r][c], job.c1[s], job.c2[s]);
+            mg_update(v.c, previous, ax, near.f_of(r, c),
+                      this->template inverse<care, s>(job, walls, r, c), job.c1[s], job.c2[s]);
       }
     if constexpr (s < DEPTH - 1) {
       this->store((p & 1) * S::PLANE_BYTES, S::STEP + 2 * s * S::PLANE, value);

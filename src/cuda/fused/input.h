@@ -160,7 +160,7 @@ __device__ __forceinline__ void interpolate_cells(const mg_real_t *shared, const
     interpolate_rows<S, MG_INTERPOLATE_P0>(middle, stride, children, value);
 #pragma unroll
   for (int r = 0; r < S::PAIRS; r++) {
-    mg_real_t old[2], *const cells = at_byte(at.at, x) + S::X + r * WIDTH;
+    mg_real_t old[2], *const cells = at_byte(at.at, x) + S::X + r * S::WIDTH;
     if (job.has_x) {
       load_pair(cells, old);
       value[r][0] = old[0] + value[r][0];

@@ -55,7 +55,7 @@ __device__ __forceinline__ void stages(columns_t<S> &c, mg_real_t *shared, const
 /* Whether cells of the tile may be at walls in i and j. */
 template <typename S>
 __device__ __forceinline__ bool at_wall(const mg_patch_t &p, const tile_t &t) {
-  return begins_at_wall(p, t) || ends_at_wall(p, t) || (p.wall[1][0] && t.j0 <= 0) ||
+  return begins_at_wall(p, t) || ends_at_wall<S>(p, t) || (p.wall[1][0] && t.j0 <= 0) ||
          (p.wall[1][1] && t.j0 + S::ROWS >= p.n[1]);
 }
 
@@ -67,7 +67,7 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   extern __shared__ __align__(128) mg_real_t shared[];
   const mg_patch_t &p = job.l.p;
   const mg_piece_t piece = job.pieces[blockIdx.x];
-  tile_t t = {piece.i * OUT_I - (p.wall[0][0] ? 0 : BOX_START),
+  tile_t t = {piece.i * S::OUT_I - (p.wall[0][0] ? 0 : BOX_START),
               piece.j * S::OUT_J - S::MARGIN,
               piece.first,
               piece.end,
@@ -133,12 +133,28 @@ inline int cells_below(const mg_view_t *v, const mg_patch_t &p, int d) {
   return p.wall[d][0] ? 0 : d == 0 ? aligned : v->ghost_layers;
 }
 
+/* Constant betas of a level with a constant alpha. */
+inline void set_constants(const mg_view_t *v, job_t &job) {
+  for (int d = 0; d < 3; d++) {
+    job.beta[d] = MG_REAL(v->constant.inside[d]);
+    for (int s = 0; s < 2; s++)
+      job.side_beta[d][s] = MG_REAL(v->constant.side[d][s]);
+  }
+  for (int n = 0; n < 27; n++) {
+    const walls_t walls = {{n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1}};
+    mg_row_t row = constant_row(job);
+    set_side_betas<CAREFUL>(job, walls, &row);
+    job.inverse[place_of(walls.side)] = MG_REAL(1.0) / diagonal<CAREFUL>(job, walls, row);
+  }
+}
+
 /* Kernel arguments of a sweep over patch q. */
 inline job_t job_of(const mg_view_t *v, int q, const mg_sweep_t *sweep) {
   job_t job = {};
   job.l = mg_cuda_patch(v, q);
   job.a = (mg_real_t)v->a;
   job.b_h2 = (mg_real_t)v->b_h2;
+  if (v->constant.is && !v->alpha_varies) set_constants(v, job);
   job.dst = sweep->dst;
   job.previous_out = sweep->previous_out;
   job.has_x = sweep->x >= 0;
@@ -165,29 +181,31 @@ inline mg_status_t make_map(const mg_view_t *v, const mg_patch_t &p, mg_vector_t
   return mg_cuda_tma_map(&array, width, rows, map);
 }
 
-/* Tensor maps for tiles of `rows` rows. f, alpha and beta_i, beta_k need two rows fewer, beta_j
+/* Tensor maps for the tiles of a shape. f, alpha and beta_i, beta_k need two rows fewer, beta_j
  * one. */
-inline mg_status_t make_maps(const mg_view_t *v, const job_t &job, mg_vector_t x,
-                             mg_vector_t previous, int rows, maps_t *m) {
+template <typename S>
+mg_status_t make_maps(const mg_view_t *v, const job_t &job, const mg_sweep_t *sweep, maps_t *m) {
+  constexpr int width = S::WIDTH, rows = S::ROWS;
   const mg_patch_t &p = job.l.p;
-  if (job.has_x) MG_TRY(make_map(v, p, x, false, WIDTH, rows, &m->x));
-  if (job.has_previous) MG_TRY(make_map(v, p, previous, false, WIDTH, rows, &m->previous));
-  if (v->alpha_varies) MG_TRY(make_map(v, p, MG_ALPHA, false, WIDTH, rows - 2, &m->alpha));
-  for (int d = 0; d < 3; d++)
-    MG_TRY(make_map(v, p, (mg_vector_t)(MG_BETA_I + d), true, WIDTH, d == 1 ? rows - 1 : rows - 2,
+  if (job.has_x) MG_TRY(make_map(v, p, sweep->x, false, width, rows, &m->x));
+  if (job.has_previous) MG_TRY(make_map(v, p, sweep->previous, false, width, rows, &m->previous));
+  if (S::VARIES) MG_TRY(make_map(v, p, MG_ALPHA, false, width, rows - 2, &m->alpha));
+  for (int d = 0; d < 3 && !S::CONSTANT; d++)
+    MG_TRY(make_map(v, p, (mg_vector_t)(MG_BETA_I + d), true, width, d == 1 ? rows - 1 : rows - 2,
                     &m->beta[d]));
-  if (p.wall[0][1]) MG_TRY(make_map(v, p, MG_BETA_I, true, EDGE_WIDTH, rows - 2, &m->edge));
-  return make_map(v, p, MG_F, false, WIDTH, rows - 2, &m->f);
+  if (!S::CONSTANT && p.wall[0][1])
+    MG_TRY(make_map(v, p, MG_BETA_I, true, EDGE_WIDTH, rows - 2, &m->edge));
+  return make_map(v, p, MG_F, false, width, rows - 2, &m->f);
 }
 
-/* Tiling of a patch into columns of `rows` rows. */
-inline mg_tiling_t tiling_of(const mg_patch_t &p, int rows, int steps, residual_use_t use) {
-  const int depth = steps + (use != RESIDUAL_UNUSED), margin = margin_of(steps, use);
+/* Tiling of a patch into columns of a shape. */
+template <typename S> mg_tiling_t tiling_of(const mg_patch_t &p) {
   const int left = p.wall[0][0] ? 0 : BOX_START;
   /* Columns of a patch with one tile. */
-  const int reach = (p.wall[0][1] ? (int)WIDTH : OUT_LEFT + OUT_I) - left;
-  mg_tiling_t c = {{OUT_I, rows - 2 * margin, 0}, {left, margin, depth}, {WIDTH, rows, 0}, {}};
-  c.n[0] = 1 + (std::max(p.n[0] - reach, 0) + OUT_I - 1) / OUT_I;
+  const int reach = (p.wall[0][1] ? S::WIDTH : OUT_LEFT + S::OUT_I) - left;
+  mg_tiling_t c = {
+      {S::OUT_I, S::OUT_J, 0}, {left, S::MARGIN, S::DEPTH}, {S::WIDTH, S::ROWS, 0}, {}};
+  c.n[0] = 1 + (std::max(p.n[0] - reach, 0) + S::OUT_I - 1) / S::OUT_I;
   c.n[1] = (p.n[1] + c.cells[1] - 1) / c.cells[1];
   return c;
 }
@@ -215,11 +233,10 @@ struct source_t {
   mg_interpolation_t kind;
 };
 
-/* rows, margin: as source_shape_of. */
-inline mg_status_t set_source(const source_t &source, int rows, int margin, job_t &job, maps_t *m) {
+template <typename S> mg_status_t set_source(const source_t &source, job_t &job, maps_t *m) {
   for (int d = 0; d < 2; d++)
     job.wide[d] = source.v->n[d] != (job.parents.n[d] + 1) / 2;
-  job.source = source_shape_of(job.wide, rows, margin);
+  job.source = source_shape_of(job.wide, S::WIDTH, S::ROWS, S::MARGIN);
   job.interpolation = source.kind;
   job.source_order = mg_wall_orders(source.v, source.kind == MG_INTERPOLATE_V2 ? 2 : 1).along[0];
   for (int d = 0; d < 3; d++)
@@ -259,12 +276,12 @@ static mg_status_t launch(const mg_view_t *v, job_t &job, const mg_sweep_t *swee
   maps_t maps = {};
   if (!ready) MG_TRY(mg_cuda_allow_shared((const void *)fused_sweeps<S>, S::BYTES));
   ready = true;
-  MG_TRY(make_maps(v, job, sweep->x, sweep->previous, S::ROWS, &maps));
-  if (S::INTERPOLATED) MG_TRY(set_source(*source, S::ROWS, S::MARGIN, job, &maps));
+  MG_TRY(make_maps<S>(v, job, sweep, &maps));
+  if (S::INTERPOLATED) MG_TRY(set_source<S>(*source, job, &maps));
   mg_pieces_t pieces;
-  MG_TRY(mg_cuda_pieces(mg_columns_of(v, job.l.p, tiling_of(job.l.p, S::ROWS, S::STEPS, S::USE),
-                                      costs<S>(job.l.p), region != MG_REGION_ALL),
-                        region, &pieces));
+  MG_TRY(mg_cuda_pieces(
+      mg_columns_of(v, job.l.p, tiling_of<S>(job.l.p), costs<S>(job.l.p), region != MG_REGION_ALL),
+      region, &pieces));
   job.pieces = pieces.piece;
   job.early = pieces.early;
   const bool beside = region == MG_REGION_INTERIOR_FIRST && mg_cuda.exchange_beside;
@@ -280,14 +297,44 @@ typedef mg_status_t launch_t(const mg_view_t *, job_t &, const mg_sweep_t *, mg_
                              const source_t *);
 
 /* Launch function of 2 or 3 steps. */
-template <form_t FORM, bool VARIES = false, residual_use_t USE = RESIDUAL_UNUSED,
+template <form_t FORM, vary_t VARY = VARY_BETAS, residual_use_t USE = RESIDUAL_UNUSED,
           input_t INPUT = INPUT_STORED>
 launch_t *launch_of_steps(int n) {
-  return n == 2 ? launch<solver_shape_t<FORM, 2, VARIES, USE, INPUT>>
-                : launch<solver_shape_t<FORM, 3, VARIES, USE, INPUT>>;
+  return n == 2 ? launch<solver_shape_t<FORM, 2, VARY, USE, INPUT>>
+                : launch<solver_shape_t<FORM, 3, VARY, USE, INPUT>>;
 }
 
-/* Launch function of n colored steps with an interpolated input: fused/interpolated.cu. */
+/* Launch function of n steps with an alpha that does not vary. */
+template <vary_t VARY, residual_use_t USE> launch_t *launch_with(form_t form, int n) {
+  return form == FORM_ALL       ? launch_of_steps<FORM_ALL, VARY, USE>(n)
+         : form == FORM_COLORED ? launch_of_steps<FORM_COLORED, VARY, USE>(n)
+                                : launch_of_steps<FORM_WEIGHTED, VARY, USE>(n);
+}
+
+/* The same with any use. Rare cases share kernels: FORM_WEIGHTED has the same results with a weight
+ * of 1, and TO_PARENTS also restricts to half the cells. */
+template <vary_t VARY> launch_t *launch_of_use(form_t form, int n, residual_use_t use) {
+  if (use == RESIDUAL_UNUSED) return launch_with<VARY, RESIDUAL_UNUSED>(form, n);
+  if (use == RESIDUAL_NORM) return launch_with<VARY, RESIDUAL_NORM>(form, n);
+  if (use == RESIDUAL_TO_PARENTS || form == FORM_WEIGHTED)
+    return launch_with<VARY, RESIDUAL_TO_PARENTS>(form, n);
+  return form == FORM_ALL ? launch_of_steps<FORM_ALL, VARY, RESIDUAL_RESTRICTED>(n)
+                          : launch_of_steps<FORM_COLORED, VARY, RESIDUAL_RESTRICTED>(n);
+}
+
+/* The same with an interpolated input. FROM_PARENTS also interpolates from halves. */
+template <vary_t VARY> launch_t *launch_of_input(form_t form, int n, input_t input) {
+  if (form == FORM_WEIGHTED)
+    return launch_of_steps<FORM_WEIGHTED, VARY, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>(n);
+  return input == INPUT_FROM_HALVES
+             ? launch_of_steps<FORM_COLORED, VARY, RESIDUAL_UNUSED, INPUT_FROM_HALVES>(n)
+             : launch_of_steps<FORM_COLORED, VARY, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>(n);
+}
+
+/* Launch functions of n steps with constant coefficients (fused/constant.cu), and of n colored
+ * steps with an interpolated input (fused/interpolated.cu). */
+launch_t *launch_constant(form_t form, int n, residual_use_t use);
+launch_t *launch_constant_interpolated(form_t form, int n, input_t input);
 launch_t *launch_interpolated(form_t form, int n, bool varies, input_t input);
 } // namespace mg_fused
 

@@ -13,16 +13,11 @@ namespace mg_fused {
  * 114.0; 32 x 16 with two blocks per SM 102.8 / 107.2. Half sweeps in 32 x 32 with one plane ahead
  * reach 129.2; whole cycles with it have not been measured (docs/kernels.md). */
 enum { MAX_ROWS = 32 };
-/* Along i, a tile of WIDTH columns writes OUT_I, OUT_LEFT columns from the left of its box. The
+/* Along i, a tile of width columns writes all but OUT_LEFT columns at each side of its box. The
  * first box starts at a low wall, or BOX_START columns below cell 0: double cells at multiples of
  * 64 bytes, which gained 0.6 to 9 % on H200s (docs/kernels.md), float cells at multiples of 32. At
- * walls a tile also writes the columns between OUT_I and the wall. */
-#ifdef MG_FLOAT
-enum { WIDTH = 64, OUT_I = 56 };
-#else
-enum { WIDTH = 32, OUT_I = 24 };
-#endif
-enum { OUT_LEFT = 4, BOX_START = 8, LANES = WIDTH / 2 };
+ * walls a tile also writes the columns between those and the wall. */
+enum { OUT_LEFT = 4, BOX_START = 8 };
 /* Width of the box for the values of beta_i in the column right of a tile: 16 bytes. */
 enum { EDGE_WIDTH = 16 / (int)sizeof(mg_real_t) };
 
@@ -46,7 +41,10 @@ struct source_shape_t {
 /* Kernel arguments of a launch. */
 struct job_t {
   mg_cuda_patch_t l;
-  mg_real_t a, b_h2;             /* those of l, converted once */
+  mg_real_t a, b_h2; /* those of l, converted once */
+  /* Constant betas: inside and on the sides (mg_constant_betas_t), and 1 / diagonal of cells
+   * without and with walls, at place_of(walls). */
+  mg_real_t beta[3], side_beta[3][2], inverse[27];
   mg_vector_t dst, previous_out; /* outputs: the last iterate, and the one before it unless < 0 */
   bool has_x, has_previous;      /* the iterate, and the previous one, are read; otherwise zero */
   int color;                     /* color of the first step */
@@ -76,6 +74,9 @@ struct maps_t {
 enum residual_use_t { RESIDUAL_UNUSED, RESIDUAL_RESTRICTED, RESIDUAL_TO_PARENTS, RESIDUAL_NORM };
 enum input_t { INPUT_STORED, INPUT_FROM_HALVES, INPUT_FROM_PARENTS };
 
+/* Coefficients that vary and are read from memory: betas, or betas and alpha. */
+enum vary_t { VARY_NONE, VARY_BETAS, VARY_ALL };
+
 /* Rows at each side of a tile that are read but not written: one per step and one for the residual.
  * Even with a residual, so that the written rows start at a coarse cell. */
 constexpr int margin_of(int steps, residual_use_t use) {
@@ -87,17 +88,18 @@ enum { SOURCE_SLOTS = 4 };
 
 enum { LINE_CELLS = 16 / (int)sizeof(mg_real_t) };
 
-/* Coarse cells of a tile of `rows` rows, which begins at an odd row if `margin` is odd. `wide`:
- * there are single cells along i and j; pairs have half as many coarse cells. Boxes must start at a
- * multiple of 16 bytes (first_source). Rows of values from pairs are spaced such that two of them
- * use all banks. */
-constexpr source_shape_t source_shape_of(const bool wide[2], int rows, int margin) {
+/* Coarse cells of a tile of `width` columns and `rows` rows, which begins at an odd row if `margin`
+ * is odd. `wide`: there are single cells along i and j; pairs have half as many coarse cells. Boxes
+ * must start at a multiple of 16 bytes (first_source). Rows of values from pairs are spaced such
+ * that two of them use all banks. */
+constexpr source_shape_t source_shape_of(const bool wide[2], int width, int rows, int margin) {
+  const int pad = 64 / (int)sizeof(mg_real_t);
   source_shape_t s = {};
-  s.columns = wide[0] ? (int)WIDTH + 2 * (int)LINE_CELLS : (int)LANES + 2;
+  s.columns = wide[0] ? width + 2 * (int)LINE_CELLS : width / 2 + 2;
   s.rows = wide[1] ? rows + 2 : rows / 2 + 2 + margin % 2;
   s.left = wide[0] ? 0 : 3;
-  s.width = wide[0] ? s.columns : (int)LANES + 8;
-  s.middle_stride = wide[0] ? s.columns : 192 / (int)sizeof(mg_real_t);
+  s.width = wide[0] ? s.columns : width / 2 + 8;
+  s.middle_stride = wide[0] ? s.columns : (width / 2 + pad) / (2 * pad) * (2 * pad) + pad;
   return s;
 }
 
@@ -106,11 +108,12 @@ constexpr source_shape_t source_shape_of(const bool wide[2], int rows, int margi
  * uses the defaults; the laboratory also measures others. IS_WEIGHTED: half sweeps with c2 != 1;
  * the multiplication makes F-cycles of 128^3 and 256^3 2 % slower on an H100. INPUT: see
  * fused/input.h; colored steps only. */
-template <bool IS_COLORED, int N_STEPS, bool ALPHA_VARIES, int N_ROWS = MAX_ROWS,
-          int N_AHEAD = IS_COLORED && !ALPHA_VARIES ? 2 : 1, bool IS_WEIGHTED = false,
+template <bool IS_COLORED, int N_STEPS, vary_t VARY, int N_ROWS = MAX_ROWS,
+          int N_AHEAD = IS_COLORED &&VARY != VARY_ALL ? 2 : 1, bool IS_WEIGHTED = false,
           residual_use_t RESIDUAL_USE = RESIDUAL_UNUSED, input_t INPUT = INPUT_STORED>
 struct shape_t {
-  static constexpr bool COLORED = IS_COLORED, VARIES = ALPHA_VARIES, WEIGHTED = IS_WEIGHTED,
+  static constexpr bool COLORED = IS_COLORED, VARIES = VARY == VARY_ALL,
+                        CONSTANT = VARY == VARY_NONE, WEIGHTED = IS_WEIGHTED,
                         INTERPOLATED = INPUT != INPUT_STORED,
                         HAS_HALVES = INPUT == INPUT_FROM_HALVES, LOOKS_BACK = !COLORED;
   /* Beside planes of alpha there is no room for single cells along i and j. */
@@ -121,8 +124,10 @@ struct shape_t {
    * at each side that are not written. */
   static constexpr int DEPTH = STEPS + (USE != RESIDUAL_UNUSED), MARGIN = margin_of(STEPS, USE);
   /* Cells of a thread in a plane: a pair, or a square of two pairs (fused/cells.h). */
-  static constexpr bool SQUARES = sizeof(mg_real_t) == sizeof(float);
-  static constexpr int PAIRS = SQUARES ? 2 : 1;
+  static constexpr bool SQUARES =
+      sizeof(mg_real_t) == sizeof(float) || (CONSTANT && COLORED && INPUT != INPUT_FROM_PARENTS);
+  static constexpr int PAIRS = SQUARES ? 2 : 1, WIDTH = SQUARES ? 64 : 32, LANES = WIDTH / 2,
+                       OUT_I = WIDTH - 2 * OUT_LEFT, ROW_BYTES = WIDTH * (int)sizeof(mg_real_t);
   static constexpr int PLANE = WIDTH * ROWS, THREADS = PLANE / (2 * PAIRS),
                        PLANE_BYTES = PLANE * (int)sizeof(mg_real_t);
   static constexpr int BLOCKS = MAX_ROWS / ROWS; /* per SM */
@@ -132,10 +137,10 @@ struct shape_t {
                        LONG_SLOTS = DEPTH + AHEAD, STEP_SLOTS = COLORED ? 0 : 2 * (DEPTH - 1);
   static constexpr int ARRIVALS = AHEAD == 1 ? 2 : 4; /* at least AHEAD + 1 */
   static constexpr int X = 0, STEP = X + X_SLOTS * PLANE, BI = STEP + STEP_SLOTS * PLANE,
-                       BJ = BI + LONG_SLOTS * PLANE, F = BJ + LONG_SLOTS * PLANE,
-                       ALPHA = F + LONG_SLOTS * PLANE,
+                       BETA_PLANE = CONSTANT ? 0 : PLANE, BJ = BI + LONG_SLOTS * BETA_PLANE,
+                       F = BJ + LONG_SLOTS * BETA_PLANE, ALPHA = F + LONG_SLOTS * PLANE,
                        BK = ALPHA + (VARIES ? LONG_SLOTS * PLANE : 0),
-                       PREVIOUS = BK + SHORT_SLOTS * PLANE,
+                       PREVIOUS = BK + SHORT_SLOTS * BETA_PLANE,
                        SOURCE = PREVIOUS + (LOOKS_BACK ? SHORT_SLOTS * PLANE : 0);
   /* Offset in a plane of beta_i of the values in column WIDTH, rows 1 to ROWS - 2. They occupy the
    * last row of the plane and the first row of the next one, which are not used otherwise. */
@@ -143,8 +148,8 @@ struct shape_t {
   static_assert((ROWS - 2) * EDGE_WIDTH <= 2 * WIDTH, "the edge exceeds two rows");
   /* A ring of boxes of coarse cells, then two planes of values interpolated along k (MIDDLE). */
   static constexpr bool WIDE[2] = {MAY_BE_WIDE, MAY_BE_WIDE}, NARROW[2] = {};
-  static constexpr source_shape_t LARGEST = source_shape_of(WIDE, ROWS, MARGIN),
-                                  HALVES = source_shape_of(NARROW, ROWS, MARGIN);
+  static constexpr source_shape_t LARGEST = source_shape_of(WIDE, WIDTH, ROWS, MARGIN),
+                                  HALVES = source_shape_of(NARROW, WIDTH, ROWS, MARGIN);
   static constexpr int LINE = 128 / (int)sizeof(mg_real_t),
                        SOURCE_PLANE = (LARGEST.width * LARGEST.rows + LINE - 1) / LINE * LINE,
                        MIDDLE_PLANE = LARGEST.middle_stride * LARGEST.rows,
@@ -158,16 +163,16 @@ struct shape_t {
 enum form_t { FORM_ALL, FORM_COLORED, FORM_WEIGHTED };
 
 /* The shapes that the solver uses. */
-template <form_t FORM, int N_STEPS, bool ALPHA_VARIES = false, residual_use_t USE = RESIDUAL_UNUSED,
+template <form_t FORM, int N_STEPS, vary_t VARY = VARY_BETAS, residual_use_t USE = RESIDUAL_UNUSED,
           input_t INPUT = INPUT_STORED>
 using solver_shape_t =
-    shape_t<FORM != FORM_ALL, N_STEPS, ALPHA_VARIES, MAX_ROWS,
-            FORM != FORM_ALL && !ALPHA_VARIES && INPUT != INPUT_FROM_PARENTS ? 2 : 1,
+    shape_t<FORM != FORM_ALL, N_STEPS, VARY, MAX_ROWS,
+            FORM != FORM_ALL && VARY != VARY_ALL && INPUT != INPUT_FROM_PARENTS ? 2 : 1,
             FORM == FORM_WEIGHTED, USE, INPUT>;
 
 /* Bytes between values in shared memory: offsets are in bytes, so that an address is the sum of two
  * registers and a constant. */
-enum { VALUE = (int)sizeof(mg_real_t), ROW = (int)WIDTH * VALUE };
+enum { VALUE = (int)sizeof(mg_real_t) };
 __device__ __forceinline__ mg_real_t *at_byte(mg_real_t *p, int bytes) {
   return reinterpret_cast<mg_real_t *>(reinterpret_cast<char *>(p) + bytes);
 }
@@ -237,17 +242,19 @@ __device__ __forceinline__ bool is_outside(const mg_patch_t &p, int k) {
 __device__ __forceinline__ bool begins_at_wall(const mg_patch_t &p, const tile_t &t) {
   return p.wall[0][0] && t.i0 <= 0;
 }
+template <typename S>
 __device__ __forceinline__ bool ends_at_wall(const mg_patch_t &p, const tile_t &t) {
-  return p.wall[0][1] && t.i0 + WIDTH >= p.n[0];
+  return p.wall[0][1] && t.i0 + S::WIDTH >= p.n[0];
 }
 
 /* Lanes whose columns the tile writes: from <= lane < to. */
 struct lanes_t {
   int from, to;
 };
+template <typename S>
 __device__ __forceinline__ lanes_t written_lanes(const mg_patch_t &p, const tile_t &t) {
   return {begins_at_wall(p, t) ? 0 : OUT_LEFT / 2,
-          ends_at_wall(p, t) ? (int)LANES : (OUT_LEFT + OUT_I) / 2};
+          ends_at_wall<S>(p, t) ? S::LANES : (OUT_LEFT + S::OUT_I) / 2};
 }
 
 /* Cell `at` of the patch in direction d as a child, in the coarse patch. */
@@ -320,13 +327,14 @@ __device__ __forceinline__ void request(mg_real_t *shared, const job_t &job, con
   const bool previous = S::LOOKS_BACK && job.has_previous;
   q += ahead;
   const source_planes_t source = source_planes<S>(job, t, q);
-  const int rows = (job.has_x + previous) * S::ROWS + (3 + S::VARIES) * (S::ROWS - 2) + S::ROWS - 1;
+  const int betas = S::CONSTANT ? 0 : 2 * (S::ROWS - 2) + S::ROWS - 1;
+  const int rows = (job.has_x + previous) * S::ROWS + betas + (1 + S::VARIES) * (S::ROWS - 2);
   const int i = t.i0 + job.low[0], j = t.j0 + job.low[1], k = q + job.low[2];
   mg_real_t *const once = at_byte(shared, slots.once.after(ahead)), *const often = at_byte(
                                                                         shared,
                                                                         slots.often.after(ahead));
-  int values = rows * WIDTH;
-  const bool edge = ends_at_wall(job.l.p, t);
+  int values = rows * S::WIDTH;
+  const bool edge = !S::CONSTANT && ends_at_wall<S>(job.l.p, t);
   if (edge) values += (S::ROWS - 2) * EDGE_WIDTH;
   if constexpr (S::INTERPOLATED) {
     const source_shape_t s = source_shape<S>(job);
@@ -335,13 +343,15 @@ __device__ __forceinline__ void request(mg_real_t *shared, const job_t &job, con
   mg_mbarrier_expect(arrived, (unsigned)(values * (int)sizeof(mg_real_t)));
   if (job.has_x)
     mg_tma_load(at_byte(shared, slots.x.after(ahead)) + S::X, &maps.x, i, j, k, arrived);
-  mg_tma_load(once + S::BK + WIDTH, &maps.beta[2], i, j + 1, k, arrived);
-  mg_tma_load(often + S::BI + WIDTH, &maps.beta[0], i, j + 1, k - 1, arrived);
-  if (edge) mg_tma_load(often + S::BI + S::EDGE, &maps.edge, i + WIDTH, j + 1, k - 1, arrived);
-  mg_tma_load(often + S::BJ + WIDTH, &maps.beta[1], i, j + 1, k - 1, arrived);
-  mg_tma_load(often + S::F + WIDTH, &maps.f, i, j + 1, k - 1, arrived);
+  if constexpr (!S::CONSTANT) {
+    mg_tma_load(once + S::BK + S::WIDTH, &maps.beta[2], i, j + 1, k, arrived);
+    mg_tma_load(often + S::BI + S::WIDTH, &maps.beta[0], i, j + 1, k - 1, arrived);
+    if (edge) mg_tma_load(often + S::BI + S::EDGE, &maps.edge, i + S::WIDTH, j + 1, k - 1, arrived);
+    mg_tma_load(often + S::BJ + S::WIDTH, &maps.beta[1], i, j + 1, k - 1, arrived);
+  }
+  mg_tma_load(often + S::F + S::WIDTH, &maps.f, i, j + 1, k - 1, arrived);
   if (previous) mg_tma_load(once + S::PREVIOUS, &maps.previous, i, j, k - 1, arrived);
-  if (S::VARIES) mg_tma_load(often + S::ALPHA + WIDTH, &maps.alpha, i, j + 1, k - 1, arrived);
+  if (S::VARIES) mg_tma_load(often + S::ALPHA + S::WIDTH, &maps.alpha, i, j + 1, k - 1, arrived);
   if constexpr (S::INTERPOLATED) request_source<S>(shared, job, maps, t, source, arrived);
 }
 } // namespace mg_fused

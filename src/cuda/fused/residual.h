@@ -11,7 +11,7 @@ namespace mg_fused {
 template <typename S> struct residual_t {
   static constexpr int PAIRS = S::PAIRS;
   /* Lanes between rows j and j + 1 of an even j, which are in one warp. */
-  static constexpr int ROW_LANES = S::COLORED ? 8 : LANES;
+  static constexpr int ROW_LANES = S::COLORED ? 8 : S::LANES;
   mg_real_t below[PAIRS][2];  /* sums of residuals in the plane below, one per coarse column */
   unsigned long long largest; /* bits of the maximum */
 

@@ -22,25 +22,27 @@
  * Neighbors in k stay in the registers of the thread that owns the column. Neighbors in i and j
  * are read from planes in shared memory: rings of planes of x, f and the betas, which TMA fills
  * while the block computes (tma.h). Half sweeps update x in its ring. Other steps need two further
- * planes each for their results.
+ * planes each for their results. Constant betas are arguments, without rings, so half sweeps have
+ * room for wider tiles.
  *
  * Each step invalidates one more layer of cells around the tile, so tiles overlap. With three
- * steps, 24 x 26 of the 32 x 32 double cells are written, with a residual 24 x 24; of the 64 x 32
- * float cells 56 x 26, with a residual 56 x 24. Nothing is read outside walls, whose formulas are
- * folded into the stencil, so at a wall in i a tile also writes the columns next to the wall: up to
- * 4 more. Elsewhere tiles read ghosts, of which a level has one layer per step, and one for the
- * residual.
+ * steps, 24 x 26 of the 32 x 32 double cells are written, with a residual 24 x 24; of 64 x 32
+ * cells, float or with constant betas, 56 x 26, with a residual 56 x 24. Nothing is read outside
+ * walls, whose formulas are folded into the stencil, so at a wall in i a tile also writes the
+ * columns next to the wall: up to 4 more. Elsewhere tiles read ghosts, of which a level has one
+ * layer per step, and one for the residual.
  *
- * A thread has two double cells of a row, one of each color, or two rows of two float cells
+ * A thread has two cells of a row, one of each color, or two rows of two cells in the wider tiles
  * (fused/cells.h). A colored step changes half of them. They are the same ones in all steps of a
  * stage, because both colors and planes alternate from step to step. The steps are written once for
  * both (fused/columns.h).
  *
  * Results are bit-identical to those of single steps: same formulas, same order. Bytes per cell and
- * pass: 48; 56 if Chebyshev reads or writes a second iterate; 8 more if alpha varies; 1 more for a
- * restricted residual, which a separate kernel computes for 41; 1 more for an interpolated input,
- * for which a separate kernel moves 17, or 9 if it replaces x, which then is not read. `hpgmg-bench
- * smooth` times other shapes of this pipeline; docs/kernels.md compares them.
+ * pass: 48, with constant betas 24; 8 more if Chebyshev reads or writes a second iterate, and if
+ * alpha varies; 1 more for a restricted residual, which a separate kernel computes for 41; 1 more
+ * for an interpolated input, for which a separate kernel moves 17, or 9 if it replaces x, which
+ * then is not read. `hpgmg-bench smooth` times other shapes of this pipeline; docs/kernels.md
+ * compares them.
  *
  * Datta et al., Stencil computation optimization and auto-tuning on state-of-the-art multicore
  * architectures (2008): time skewing; Micikevicius, 3D finite difference computation on GPUs using
@@ -53,14 +55,17 @@ using namespace mg_fused;
 namespace {
 #ifndef MG_FLOAT
 /* Shared memory per block; exceeds the limit of sm_120. */
-template <form_t FORM, bool VARIES = false, residual_use_t USE = RESIDUAL_UNUSED,
+template <form_t FORM, vary_t VARY = VARY_BETAS, residual_use_t USE = RESIDUAL_UNUSED,
           input_t INPUT = INPUT_STORED>
-constexpr size_t BYTES = solver_shape_t<FORM, MG_MAX_STEPS_PER_PASS, VARIES, USE, INPUT>::BYTES;
+constexpr size_t BYTES = solver_shape_t<FORM, MG_MAX_STEPS_PER_PASS, VARY, USE, INPUT>::BYTES;
 constexpr int SHARED_BYTES = (int)std::max(
-    {BYTES<FORM_ALL>, BYTES<FORM_ALL, true>, BYTES<FORM_ALL, false, RESIDUAL_NORM>,
-     BYTES<FORM_COLORED>, BYTES<FORM_COLORED, true>, BYTES<FORM_COLORED, false, RESIDUAL_NORM>,
-     BYTES<FORM_COLORED, false, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>,
-     BYTES<FORM_COLORED, true, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>});
+    {BYTES<FORM_ALL>, BYTES<FORM_ALL, VARY_ALL>, BYTES<FORM_ALL, VARY_BETAS, RESIDUAL_NORM>,
+     BYTES<FORM_COLORED>, BYTES<FORM_COLORED, VARY_ALL>,
+     BYTES<FORM_COLORED, VARY_BETAS, RESIDUAL_NORM>,
+     BYTES<FORM_COLORED, VARY_BETAS, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>,
+     BYTES<FORM_COLORED, VARY_ALL, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>,
+     BYTES<FORM_ALL, VARY_NONE, RESIDUAL_NORM>, BYTES<FORM_COLORED, VARY_NONE, RESIDUAL_NORM>,
+     BYTES<FORM_COLORED, VARY_NONE, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>});
 #endif
 
 } // namespace
@@ -77,8 +82,9 @@ bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
   bool pays = host || v->n_patches == 1;
   for (int q = 0; q < v->n_patches && pays; q++) {
     const mg_patch_t &p = v->patch[q];
-    pays = mg_overlap_pays(
-        mg_columns_of(v, p, tiling_of(p, MAX_ROWS, n, RESIDUAL_UNUSED), mg_no_costs(), true));
+    const mg_tiling_t tiling = n == 2 ? tiling_of<solver_shape_t<FORM_ALL, 2>>(p)
+                                      : tiling_of<solver_shape_t<FORM_ALL, 3>>(p);
+    pays = mg_overlap_pays(mg_columns_of(v, p, tiling, mg_no_costs(), true));
   }
   return pays;
 }
@@ -108,27 +114,13 @@ form_t form_of(const mg_sweep_t *sweep) {
   return !step->colored ? FORM_ALL : step->c2 == 1.0 ? FORM_COLORED : FORM_WEIGHTED;
 }
 
-/* Launch function of n steps with a constant alpha. */
-template <residual_use_t USE> launch_t *launch_with(form_t form, int n) {
-  return form == FORM_ALL       ? launch_of_steps<FORM_ALL, false, USE>(n)
-         : form == FORM_COLORED ? launch_of_steps<FORM_COLORED, false, USE>(n)
-                                : launch_of_steps<FORM_WEIGHTED, false, USE>(n);
-}
-
-/* Rare cases share kernels: FORM_WEIGHTED has the same results with a weight of 1, and TO_PARENTS
- * also restricts to half the cells. */
 launch_t *launch_of(const mg_view_t *v, const mg_sweep_t *sweep, residual_use_t use) {
   const form_t form = form_of(sweep);
   const int n = sweep->n;
   if (v->alpha_varies)
-    return form == FORM_ALL ? launch_of_steps<FORM_ALL, true>(n)
-                            : launch_of_steps<FORM_WEIGHTED, true>(n);
-  if (use == RESIDUAL_UNUSED) return launch_with<RESIDUAL_UNUSED>(form, n);
-  if (use == RESIDUAL_NORM) return launch_with<RESIDUAL_NORM>(form, n);
-  if (use == RESIDUAL_TO_PARENTS || form == FORM_WEIGHTED)
-    return launch_with<RESIDUAL_TO_PARENTS>(form, n);
-  return form == FORM_ALL ? launch_of_steps<FORM_ALL, false, RESIDUAL_RESTRICTED>(n)
-                          : launch_of_steps<FORM_COLORED, false, RESIDUAL_RESTRICTED>(n);
+    return form == FORM_ALL ? launch_of_steps<FORM_ALL, VARY_ALL>(n)
+                            : launch_of_steps<FORM_WEIGHTED, VARY_ALL>(n);
+  return v->constant.is ? launch_constant(form, n, use) : launch_of_use<VARY_BETAS>(form, n, use);
 }
 } // namespace
 
@@ -173,7 +165,9 @@ mg_status_t mg_cuda_interpolate_smooth(const mg_view_t *v, const mg_sweep_t *swe
   MG_TRY(check_sweep(sweep, sweep->step->colored));
   const input_t input = mg_doubles(v->n, coarse->n) ? INPUT_FROM_HALVES : INPUT_FROM_PARENTS;
   launch_t *const launch_patch =
-      launch_interpolated(form_of(sweep), sweep->n, v->alpha_varies, input);
+      v->constant.is && !v->alpha_varies
+          ? launch_constant_interpolated(form_of(sweep), sweep->n, input)
+          : launch_interpolated(form_of(sweep), sweep->n, v->alpha_varies, input);
   for (int q = 0; q < v->n_patches; q++) {
     job_t job = job_of(v, q, sweep);
     const source_t source = {coarse, coarse->patch[q], src, kind};

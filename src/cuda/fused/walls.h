@@ -31,20 +31,33 @@ __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const walls
   }
 }
 
-/* A x of a cell. */
+/* Constant betas of walls. */
 template <care_t care>
-__device__ __forceinline__ mg_real_t apply(const job_t &job, const walls_t &walls,
-                                           const mg_row_t &row, mg_values7_t x) {
+MG_INLINE void set_side_betas(const job_t &job, const walls_t &walls, mg_row_t *row) {
+  for (int d = 0; d < care; d++) {
+    if (walls.side[d] < 0) row->beta[d][0] = job.side_beta[d][0];
+    if (walls.side[d] > 0) row->beta[d][1] = job.side_beta[d][1];
+  }
+}
+
+/* Place of a cell in job_t::inverse. */
+MG_INLINE int place_of(const int side[3]) {
+  return (side[2] + 1) * 9 + (side[1] + 1) * 3 + side[0] + 1;
+}
+
+/* A x of a cell. */
+template <typename S, care_t care>
+__device__ __forceinline__ mg_real_t apply(const job_t &job, const walls_t &walls, mg_row_t row,
+                                           mg_values7_t x) {
+  if (S::CONSTANT) set_side_betas<care>(job, walls, &row);
   fold_walls<care>(job.l, walls, &x);
   return mg_apply_values7(x, row.beta[0], row.beta[1], row.beta[2], 1, 1, row.a, job.b_h2);
 }
 
 /* Diagonal of a cell's row. */
 template <care_t care>
-__device__ __forceinline__ mg_real_t diagonal(const job_t &job, const walls_t &walls,
-                                              const mg_row_t &row) {
+MG_INLINE mg_real_t diagonal(const job_t &job, const walls_t &walls, const mg_row_t &row) {
   mg_face_weights_t weight = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
-#pragma unroll
   for (int d = 0; d < care; d++) {
     if (walls.side[d] < 0) weight.low[d] = mg_wall_weight(MG_WALL_DIRICHLET, job.l.order);
     if (walls.side[d] > 0) weight.high[d] = mg_wall_weight(MG_WALL_DIRICHLET, job.l.order);

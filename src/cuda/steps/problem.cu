@@ -106,7 +106,7 @@ mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
     const tables_t t = tables_at(device, tables, v->n, p);
     const int n[3] = {p.n[0] + 1, p.n[1] + 1, p.n[2] + 1};
     const mg_operator_traits_t *traits = mg_traits_of(v->op);
-    status = traits->point_data ? mg_cuda_launch("set_problem", n, set_points, p, traits->constant,
+    status = traits->point_data ? mg_cuda_launch("set_problem", n, set_points, p, tables->constant,
                                                  mg_inverse_lengths2(v), t, v->a, v->periodic)
                                 : mg_cuda_launch("set_problem", n, set_fv, p, h * h, t);
   }

@@ -50,6 +50,7 @@ static void put_problem(mg_sink_t *s, const mg_report_t *r) {
     TEXT("alpha", mg_input_origin(p, r->input, MG_INPUT_ALPHA), "origin of alpha; `null` if there is none",
          OR_NULL);
   }
+  FLAG("constant_beta", p->constant_beta, "whether beta is constant and kernels take it as an argument", LATER);
   INTEGER("cells_outside", p->n_outside, "cells without an open face", LATER);
   INTEGER("singular_pockets", p->n_singular, "sets of cells whose u is determined only up to a constant, with closed faces", LATER);
   if (s->lists || mg_params_has_cells(p))

@@ -28,7 +28,7 @@ const char *mg_result_class_name(mg_result_class_t result_class) {
 /* HPGMG-FV's problem: Poisson on a cube with u = 0 at all walls and the built-in coefficients. */
 static bool is_standard_problem(const mg_params_t *p) {
   return mg_params_count_sides(p, MG_WALL_DIRICHLET) == 6 && p->equation == MG_EQUATION_POISSON &&
-         !mg_params_solves_once(p);
+         p->beta == MG_BETA_BUILT_IN && !mg_params_solves_once(p);
 }
 
 /* HPGMG-FV's algorithm: one F-cycle from zero on all levels, and the usual smooths. */
@@ -130,6 +130,7 @@ static void print_run(FILE *out, const mg_report_t *r) {
   fprintf(out, " operator=%s smoother=%s equation=%s boundary=%s cycle=%s precision=%s",
           mg_operator_name(p->op), mg_smoother_name(p->smoother), mg_equation_name(p->equation),
           mg_boundary_text(p).text, mg_cycle_name(p->cycle), mg_precision_name(p->precision));
+  if (p->beta == MG_BETA_ONE) fprintf(out, " beta=1");
   if (p->rtol > 0.0) fprintf(out, " rtol=%g", p->rtol);
   fprintf(out, " grid=%s ranks=%d threads=%d backend=%s version=%s",
           mg_grid(r->plan->level[0].layout.n).text, r->ranks, r->threads,

@@ -78,7 +78,8 @@ static void print_cycles(FILE *out, const mg_params_t *p) {
 void mg_report_print_problem(FILE *out, const mg_params_t *params, const mg_input_t *input) {
   MG_IF_FILES(mg_report_print_input(out, params, input); return ); /* without files: */
   (void)input;
-  fprintf(out, "  problem   beta built-in, f built-in%s\n",
+  fprintf(out, "  problem   beta %s, f built-in%s\n",
+          params->beta == MG_BETA_ONE ? "constant 1" : "built-in",
           params->equation == MG_EQUATION_HELMHOLTZ ? ", alpha constant 1" : "");
 }
 
