@@ -3,8 +3,9 @@
  *
  * The formula is a tensor product, k first, then j, then i (interpolate.h). Stage q interpolates
  * along k for fine plane q + 1, one thread per coarse column, between three planes of a ring that
- * TMA fills. The results are in two planes that alternate. Each thread then interpolates along j
- * and i to its cells of plane q, and writes them to the ring of x before the steps read them.
+ * TMA fills. From halves, the first of two planes with the same coarse ones also does the second.
+ * The results are in a ring of planes. Each thread then interpolates along j and i to its cells of
+ * plane q, and writes them to the ring of x before the steps read them.
  * Single cells have the value of their coarse cell in that direction.
  *
  * Coarse ghosts outside walls are not read. They are combinations of the cells inside, in i, then
@@ -50,6 +51,21 @@ __device__ __forceinline__ bool source_at_wall(const job_t &job, const tile_t &t
          (p.wall[1][0] && t.source[1] < 0) || (p.wall[1][1] && t.source[1] + s.rows > n[1]);
 }
 
+/* Start of the values that are interpolated along k for fine plane q. */
+template <typename S> __device__ __forceinline__ int middle_of(int q) {
+  return S::MIDDLE + (q & (S::MIDDLE_SLOTS - 1)) * S::MIDDLE_PLANE;
+}
+
+/* Interpolate along k between the values of a column. */
+__device__ __forceinline__ mg_real_t between(const job_t &job, const mg_real_t x[3], int side) {
+  return side == 0 ? x[1]
+         : job.interpolation == MG_INTERPOLATE_V2
+             ? mg_interpolate_3(MG_INTERPOLATE_V2, x[0], x[1], x[2], side)
+         : job.interpolation == MG_INTERPOLATE_P1
+             ? mg_interpolate_3(MG_INTERPOLATE_P1, x[0], x[1], x[2], side)
+             : x[1];
+}
+
 /* Interpolate along k for fine plane q, in the coarse column that is number c of the block. */
 template <typename S>
 __device__ __forceinline__ void interpolate_column(mg_real_t *shared, const job_t &job,
@@ -60,7 +76,7 @@ __device__ __forceinline__ void interpolate_column(mg_real_t *shared, const job_
   const int row = s.columns == S::HALVES.columns ? c / S::HALVES.columns : c / S::LARGEST.columns,
             column = c - row * s.columns;
   const mg_child_t child = child_of<S>(job, 2, q);
-  const int k = child.parent, side = child.side;
+  const int k = child.parent;
   mg_real_t x[3];
 #pragma unroll
   for (int d = 0; d < 3; d++) {
@@ -74,19 +90,21 @@ __device__ __forceinline__ void interpolate_column(mg_real_t *shared, const job_
   if (p.wall[2][0] && k == 0) x[0] = mg_ghost(p.wall[2][0], job.source_order, x[1], x[2]);
   if (p.wall[2][1] && k == job.parents.n_coarse[2] - 1)
     x[2] = mg_ghost(p.wall[2][1], job.source_order, x[1], x[0]);
-  shared[S::MIDDLE + (q & 1) * S::MIDDLE_PLANE + row * s.middle_stride + column] =
-      side == 0 ? x[1]
-      : job.interpolation == MG_INTERPOLATE_V2
-          ? mg_interpolate_3(MG_INTERPOLATE_V2, x[0], x[1], x[2], side)
-      : job.interpolation == MG_INTERPOLATE_P1
-          ? mg_interpolate_3(MG_INTERPOLATE_P1, x[0], x[1], x[2], side)
-          : x[1];
+  mg_real_t *const to = shared + row * s.middle_stride + column;
+  if constexpr (S::HAS_HALVES) {
+    to[middle_of<S>(2 * k)] = between(job, x, -1);
+    to[middle_of<S>(2 * k + 1)] = between(job, x, 1);
+  } else {
+    to[middle_of<S>(q)] = between(job, x, child.side);
+  }
 }
 
-/* Interpolate along k for fine plane q. */
+/* Interpolate along k for fine plane q, unless it was done with the plane below; `first`: it was
+ * not. */
 template <typename S>
 __device__ __forceinline__ void interpolate_k(mg_real_t *shared, const job_t &job, const tile_t &t,
-                                              int q) {
+                                              int q, bool first = false) {
+  if (S::HAS_HALVES && !first && q % 2 != 0) return;
   const source_shape_t s = source_shape<S>(job);
   const int n = s.columns * s.rows;
   for (int c = (int)threadIdx.x; c < n; c += S::THREADS)
@@ -139,8 +157,12 @@ __device__ __forceinline__ void interpolate_rows(const mg_real_t *middle, int st
                                                  const children_t<S> &c,
                                                  mg_real_t value[S::PAIRS][2]) {
 #pragma unroll
-  for (int r = 0; r < S::PAIRS; r++)
-    interpolate_ji<S, kind>(middle + c.row[r], stride, c.side[r], c.alone, value[r]);
+  for (int r = 0; r < S::PAIRS; r++) {
+    /* The rows of a square have the same parent, or consecutive ones. */
+    const int row = S::HAS_HALVES ? c.row[0] + r * (S::MARGIN % 2) * stride : c.row[r],
+              side = S::HAS_HALVES && S::SQUARES ? ((r + S::MARGIN) % 2 == 0 ? -1 : 1) : c.side[r];
+    interpolate_ji<S, kind>(middle + row, stride, side, c.alone, value[r]);
+  }
 }
 
 /* Interpolate along j and i to a thread's cells of plane q; `x`: offset of that plane in the ring.
@@ -149,7 +171,7 @@ template <typename S>
 __device__ __forceinline__ void interpolate_cells(const mg_real_t *shared, const job_t &job,
                                                   const children_t<S> &children, columns_t<S> &at,
                                                   int q, int x) {
-  const mg_real_t *const middle = shared + S::MIDDLE + (q & 1) * S::MIDDLE_PLANE;
+  const mg_real_t *const middle = shared + middle_of<S>(q);
   const int stride = source_shape<S>(job).middle_stride;
   mg_real_t value[S::PAIRS][2];
   if (job.interpolation == MG_INTERPOLATE_V2)

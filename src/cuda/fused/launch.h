@@ -101,7 +101,7 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   __syncthreads();
   if constexpr (S::INTERPOLATED) {
     pipeline.arrived.wait();
-    interpolate_k<S>(shared, job, t, first);
+    interpolate_k<S>(shared, job, t, first, true);
     __syncthreads();
   }
   /* In stages plain <= q < plain_end the planes of all steps are used and not at walls. An even

@@ -146,7 +146,9 @@ struct shape_t {
    * last row of the plane and the first row of the next one, which are not used otherwise. */
   static constexpr int EDGE = (ROWS - 1) * WIDTH;
   static_assert((ROWS - 2) * EDGE_WIDTH <= 2 * WIDTH, "the edge exceeds two rows");
-  /* A ring of boxes of coarse cells, then two planes of values interpolated along k (MIDDLE). */
+  /* A ring of boxes of coarse cells, then planes of values interpolated along k (MIDDLE): of
+   * halves, two planes are interpolated at a time. */
+  static constexpr int MIDDLE_SLOTS = HAS_HALVES ? 4 : 2;
   static constexpr bool WIDE[2] = {MAY_BE_WIDE, MAY_BE_WIDE}, NARROW[2] = {};
   static constexpr source_shape_t LARGEST = source_shape_of(WIDE, WIDTH, ROWS, MARGIN),
                                   HALVES = source_shape_of(NARROW, WIDTH, ROWS, MARGIN);
@@ -154,7 +156,7 @@ struct shape_t {
                        SOURCE_PLANE = (LARGEST.width * LARGEST.rows + LINE - 1) / LINE * LINE,
                        MIDDLE_PLANE = LARGEST.middle_stride * LARGEST.rows,
                        MIDDLE = SOURCE + (INTERPOLATED ? SOURCE_SLOTS * SOURCE_PLANE : 0),
-                       END = MIDDLE + (INTERPOLATED ? 2 * MIDDLE_PLANE : 0);
+                       END = MIDDLE + (INTERPOLATED ? MIDDLE_SLOTS * MIDDLE_PLANE : 0);
   static constexpr size_t BYTES = END * sizeof(mg_real_t) + ARRIVALS * sizeof(uint64_t);
   static_assert(BYTES <= 227 * 1024, "more than a block may have");
 };
