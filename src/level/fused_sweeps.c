@@ -92,18 +92,16 @@ static mg_status_t grow_sweeps(const mg_level_t *level, mg_schedule_t *s) {
 
 static bool overlaps(const mg_level_t *level, const mg_scheduled_sweep_t *s) {
   const mg_backend_t *backend = level->backend;
-  const mg_exchange_t *exchange = mg_sweep_exchange(level, s);
+  const unsigned by = mg_exchange_by(mg_sweep_exchange(level, s)) & (MG_BY_HOST | MG_BY_DEVICE);
   if (s->grown.patch && s->sweep.n == 1) return false; /* its regions do not know grown patches */
-  return s->n_halo > 0 && !s->interior_first && backend->overlap &&
-         mg_exchange_has_messages(exchange) &&
-         backend->overlap->sweep_overlaps(view_of(level, s), s->sweep.n,
-                                          mg_exchange_host_only(exchange));
+  return s->n_halo > 0 && !s->interior_first && backend->overlap && by != 0 &&
+         backend->overlap->sweep_overlaps(view_of(level, s), s->sweep.n, by == MG_BY_HOST);
 }
 
 static bool begins_with_interior(const mg_level_t *level, const mg_scheduled_sweep_t *s) {
   const mg_backend_t *backend = level->backend;
-  return s->n_halo > 0 && mg_exchange_by_kernel(mg_sweep_exchange(level, s)) && backend->overlap &&
-         backend->overlap->interior_first &&
+  return s->n_halo > 0 && (mg_exchange_by(mg_sweep_exchange(level, s)) & MG_BY_ONE_KERNEL) &&
+         backend->overlap && backend->overlap->interior_first &&
          backend->overlap->interior_first(view_of(level, s), s->sweep.n);
 }
 
@@ -176,7 +174,7 @@ mg_status_t mg_sweep_overlapped(mg_level_t *level, const mg_scheduled_sweep_t *s
   const mg_backend_t *backend = level->backend;
   mg_exchange_t *exchange = mg_sweep_exchange(level, s);
   const mg_vector_t *vec = s->halo;
-  const bool host = mg_exchange_needs_host(exchange);
+  const bool host = mg_exchange_by(exchange) & (MG_BY_HOST | MG_BY_STAGING);
   MG_TRY(backend->overlap->stream_fork());
   if (host)
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_begin(exchange, vec[0], vec[0]));

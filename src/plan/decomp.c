@@ -64,10 +64,6 @@ static int64_t index_of(const mg_layout_t *layout, int64_t rank) {
   return index < layout->n_ranks && mg_layout_rank(layout, index) == rank ? index : -1;
 }
 
-void mg_layout_choose(mg_layout_t *layout) {
-  layout->cuboids = mg_cuboids_are_even(layout);
-}
-
 int64_t mg_layout_owner(const mg_layout_t *layout, const int32_t box[3]) {
   if (layout->cuboids) return mg_layout_rank(layout, mg_cuboids_index(layout, box));
   const int64_t position = mg_morton_position(layout->boxes, box);

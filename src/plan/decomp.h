@@ -10,9 +10,6 @@
 #include "base/status.h"
 #include "plan/decomp_cuboids.h"
 
-/** Set `cuboids`; all other members must be set. */
-void mg_layout_choose(mg_layout_t *layout);
-
 /** Position of a box along the Morton curve through a grid of boxes.
  *
  *  The curve is that of the enclosing cube of a power of two, without the missing boxes.

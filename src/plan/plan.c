@@ -68,12 +68,12 @@ int64_t mg_plan_coarse_ranks(const mg_layout_t *coarse, int64_t fine_ranks, int6
 /* A cuboid has fewer neighbors than a segment of the curve. If n_ranks ranks cannot have one
  * cuboid each, use fewer ranks, provided that the fullest rank gets no more boxes than before. */
 static void prefer_cuboids(mg_layout_t *layout) {
-  mg_layout_choose(layout);
+  layout->cuboids = mg_cuboids_are_even(layout);
   const int64_t boxes = mg_layout_n_boxes(layout), share = mg_layout_largest_share(layout);
   if (layout->cuboids || boxes % share != 0) return;
   mg_layout_t fewer = *layout;
   fewer.n_ranks = boxes / share;
-  mg_layout_choose(&fewer);
+  fewer.cuboids = mg_cuboids_are_even(&fewer);
   if (fewer.cuboids && mg_layout_largest_share(&fewer) == share) *layout = fewer;
 }
 

@@ -5,9 +5,10 @@
 
 /* True if an exchange of this level needs the host. */
 static bool level_needs_host(const mg_level_t *level) {
-  return mg_exchange_needs_host(level->halo) || mg_exchange_needs_host(level->halo_box) ||
-         mg_exchange_needs_host(level->halo_deep) || mg_exchange_needs_host(level->gather) ||
-         mg_exchange_needs_host(level->scatter);
+  const unsigned by = mg_exchange_by(level->halo) | mg_exchange_by(level->halo_box) |
+                      mg_exchange_by(level->halo_deep) | mg_exchange_by(level->gather) |
+                      mg_exchange_by(level->scatter);
+  return by & (MG_BY_HOST | MG_BY_STAGING);
 }
 
 /* True if the levels from `top` on are in one place and no exchange between them needs the host. */

@@ -184,27 +184,11 @@ int64_t mg_exchange_bytes(const mg_exchange_t *e) {
   return bytes;
 }
 
-bool mg_exchange_has_messages(const mg_exchange_t *e) {
+unsigned mg_exchange_by(const mg_exchange_t *e) {
+  unsigned by = !e ? 0u : (e->staging ? MG_BY_STAGING : 0u) | (e->sole ? MG_BY_ONE_KERNEL : 0u);
   for (int t = 0; e && t < MG_N_TRANSPORTS; t++)
-    if (e->channel[t]) return true;
-  return false;
-}
-
-bool mg_exchange_host_only(const mg_exchange_t *e) {
-  for (int t = 0; e && t < MG_N_TRANSPORTS; t++)
-    if (e->channel[t] && !e->channel[t]->post) return false;
-  return mg_exchange_has_messages(e);
-}
-
-bool mg_exchange_by_kernel(const mg_exchange_t *e) {
-  return e && e->sole;
-}
-
-bool mg_exchange_needs_host(const mg_exchange_t *e) {
-  bool needs_host = e && e->staging;
-  for (int t = 0; e && t < MG_N_TRANSPORTS; t++)
-    needs_host = needs_host || (e->channel[t] && e->channel[t]->post);
-  return needs_host;
+    if (e->channel[t]) by |= e->channel[t]->post ? MG_BY_HOST : MG_BY_DEVICE;
+  return by;
 }
 
 static mg_status_t wait_for(const mg_backend_t *backend) {

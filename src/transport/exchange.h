@@ -40,7 +40,7 @@ MG_MUST_CHECK mg_status_t mg_exchange_run(mg_exchange_t *exchange, mg_vector_t s
                                           mg_vector_t dst);
 
 /** mg_exchange_run of n vectors of one view.
- *  @param[in] beside  after mg_exchange_by_kernel: the next operation of the backend is a sweep of
+ *  @param[in] beside  if it is done by one kernel: the next operation of the backend is a sweep of
  *      region MG_REGION_INTERIOR_FIRST
  *  @return as mg_exchange_run */
 MG_MUST_CHECK mg_status_t mg_exchange_halo(mg_exchange_t *exchange, const mg_vector_t *vec, int n,
@@ -54,17 +54,10 @@ MG_MUST_CHECK mg_status_t mg_exchange_begin(mg_exchange_t *exchange, mg_vector_t
 MG_MUST_CHECK mg_status_t mg_exchange_finish(mg_exchange_t *exchange, mg_vector_t src,
                                              mg_vector_t dst);
 
-/** True if this rank sends or receives messages; false for NULL. */
-bool mg_exchange_has_messages(const mg_exchange_t *e);
-
-/** True if there are messages and the host carries all of them, so that they use no SMs. */
-bool mg_exchange_host_only(const mg_exchange_t *e);
-
-/** True if there are messages and a single kernel does the whole exchange. */
-bool mg_exchange_by_kernel(const mg_exchange_t *e);
-
-/** True if a run needs the host between its steps: for messages by MPI, or between two backends. */
-bool mg_exchange_needs_host(const mg_exchange_t *exchange);
+/** How an exchange is done, as a set; empty for NULL: messages that the host carries, others, one
+ *  kernel that does all, local copies between two backends. */
+enum { MG_BY_HOST = 1, MG_BY_DEVICE = 2, MG_BY_ONE_KERNEL = 4, MG_BY_STAGING = 8 };
+unsigned mg_exchange_by(const mg_exchange_t *e);
 
 /** Bytes of the buffers; 0 for NULL. */
 int64_t mg_exchange_bytes(const mg_exchange_t *exchange);

@@ -61,7 +61,7 @@ static double *coarse_residual(mg_hierarchy_t *h) {
 static bool begins_with_interior(const mg_level_t *level) {
   const mg_backend_t *backend = level->backend;
   return level->comm && backend->overlap && backend->overlap->interior_first &&
-         mg_exchange_by_kernel(level->halo_deep) &&
+         mg_exchange_by(level->halo_deep) & MG_BY_ONE_KERNEL &&
          backend->overlap->interior_first(mg_level_view(level), level->steps_per_pass);
 }
 

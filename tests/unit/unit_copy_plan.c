@@ -264,7 +264,7 @@ static mg_layout_t random_layout(random_t *r, const int32_t n[3], int32_t unit, 
   mg_layout_t y = layout_of((const int32_t[3]){n[0] / w, n[1] / w, n[2] / w}, w, 1, world);
   const int64_t boxes = mg_layout_n_boxes(&y);
   y.n_ranks = random_int(r, 1, boxes < world ? boxes : world);
-  if (random_int(r, 0, 1)) mg_layout_choose(&y);
+  if (random_int(r, 0, 1)) y.cuboids = mg_cuboids_are_even(&y);
   return y;
 }
 
