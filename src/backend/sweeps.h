@@ -22,7 +22,7 @@ typedef struct mg_backend_overlap {
    *  @param[in] host  messages are carried by the host and use no SMs */
   bool (*sweep_overlaps)(const mg_view_t *v, int n, bool host);
   /** Whether a sweep of n steps can and should process INTERIOR_FIRST, after an exchange by a
-   * kernel (mg_exchange_by_kernel). NULL: never. */
+   * kernel (MG_BY_ONE_KERNEL). NULL: never. */
   bool (*interior_first)(const mg_view_t *v, int n);
 } mg_backend_overlap_t;
 
@@ -92,6 +92,10 @@ typedef struct mg_backend_fused {
    * known to be constant. If those of a patch are not constant
    *  (mg_constant_betas_t), some bounds become INFINITY instead. */
   mg_status_t (*bound_betas)(const mg_view_t *v, mg_beta_bounds_t *bounds);
+  /** Prepare operations with the view's constant betas, if alpha is constant too and Dinv is not
+   *  l1-scaled. NULL: nothing to prepare.
+   *  @return MG_OK, MG_ERR_MEMORY */
+  mg_status_t (*constant_rows)(mg_view_t *v);
   /** max |f - A x| without storing it. */
   mg_status_t (*residual_norm)(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);
   /** coarse dst = mean of the 8 children of f - A x, without storing the residual. */

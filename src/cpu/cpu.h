@@ -115,6 +115,10 @@ mg_status_t mg_cpu_interpolation_job(const mg_view_t *coarse, mg_vector_t src,
 void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1,
                                 void *job);
 
+/** mg_cpu_residual_row with constant betas; x, f: the row's first cell (constant.c). */
+void mg_cpu_constant_residual_row(const mg_view_t *v, const mg_patch_t *p, const mg_real_t *x,
+                                  const mg_real_t *f, int j, int k, mg_real_t *out);
+
 /* The entries of the backend table, one file each. */
 mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables);
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,

@@ -137,7 +137,7 @@ const mg_view_t *mg_cpu_grow(const mg_view_t *v, const int layers[3], mg_cpu_gro
 }
 
 int mg_cpu_pass_rows(const mg_view_t *v, int planes) {
-  const int64_t vectors = 6, /* x, f, three betas, 1 / diagonal */
+  const int64_t vectors = v->constant.rows ? 2 : 6, /* x, f, three betas, 1 / diagonal */
       row_bytes = v->patch->jstride * (int64_t)sizeof(mg_real_t);
   const int64_t rows = mg_machine_strip_bytes() / (row_bytes * vectors * planes);
   return rows < v->patch->n[1] ? (int)rows : v->patch->n[1];

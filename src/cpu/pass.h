@@ -112,6 +112,8 @@ bool mg_cpu_can_split(const mg_view_t *v);
 int mg_cpu_split_planes(int n); /* of n steps, for mg_cpu_pass_rows */
 mg_status_t mg_cpu_smooth_split(const mg_view_t *v, const mg_sweep_t *sweep,
                                 const mg_resident_use_t *use, int rows, double *norm);
+mg_status_t mg_cpu_bound_betas(const mg_view_t *v, mg_beta_bounds_t *bounds);
+mg_status_t mg_cpu_constant_rows(mg_view_t *v);
 mg_status_t mg_cpu_norm_begin(void);
 mg_status_t mg_cpu_norm_end(double *norm);
 mg_status_t mg_cpu_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);

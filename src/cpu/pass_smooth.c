@@ -1,7 +1,8 @@
 /* A smooth as one pass through the caches (pass.c), with interpolation before it and residual
  * after it. Bytes per cell, for any number of steps: 56 (x read and written, f, three betas and
- * 1 / diagonal read), 8 less if 1 / diagonal is computed, 16 more if steps alternate between two
- * vectors. Colored steps of fv4 on rows of 8 m cells: smooth_split.c. */
+ * 1 / diagonal read), with constant coefficients 24; 8 less if 1 / diagonal is computed, 16 more if
+ * steps alternate between two vectors. Colored steps of fv4 on rows of 8 m cells: smooth_split.c.
+ */
 #include "base/alloc.h"
 #include "cpu/pass.h"
 #include "formulas/smoother.h"
@@ -149,6 +150,8 @@ mg_status_t mg_cpu_smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
 
 const mg_backend_fused_t mg_cpu_fused = {.smooth_resident = mg_cpu_smooth_resident,
                                          .strip_rows = mg_cpu_strip_rows,
+                                         .bound_betas = mg_cpu_bound_betas,
+                                         .constant_rows = mg_cpu_constant_rows,
                                          .norm_begin = mg_cpu_norm_begin,
                                          .norm_end = mg_cpu_norm_end,
                                          .residual_norm = mg_cpu_residual_norm,

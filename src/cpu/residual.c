@@ -1,6 +1,7 @@
 /* f - A x. Bytes per cell: 48 (x, f, three betas read, r written). */
 #include "cpu/cpu.h"
 #include "formulas/stencil.h"
+#include "wings.h"
 
 /* Row loops. `f` is NULL for A x alone; `a_of_i` is a alpha of cell i. */
 #define RESIDUAL_ROW(name, apply, a_of_i)                                                          \
@@ -27,6 +28,10 @@ MG_OTHER_STENCILS(RESIDUAL_ROWS)
 void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const mg_real_t *x,
                          const mg_real_t *f, int j, int k, mg_real_t *out) {
   const ptrdiff_t at = j * p->jstride + k * p->kstride;
+  MG_IF_FUSED(if (v->constant.rows) {
+    mg_cpu_constant_residual_row(v, p, x + at, f ? f + at : NULL, j, k, out);
+    return;
+  });
   const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                   *bk = p->vec[MG_BETA_K] + at;
   const mg_real_t *alpha = v->alpha_varies ? p->vec[MG_ALPHA] + at : NULL;

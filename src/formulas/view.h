@@ -28,6 +28,7 @@ typedef struct {
 typedef struct {
   bool is; /**< the level's betas are so */
   double inside[3], side[3][2];
+  void *rows; /**< of a CPU (cpu/constant.c), or NULL; freed with the level */
 } mg_constant_betas_t;
 
 /** The part of a level, or of a level's image, that one rank holds. */

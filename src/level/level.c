@@ -120,6 +120,7 @@ static void store_free(mg_store_t *store) {
     store->owner->release(store->memory, store->bytes, store->space);
   MG_IF_LIBRARY(if (store->memory && store->allocator) mg_given_release(store));
   free(store->view.patch);
+  free(store->view.constant.rows);
   memset(store, 0, sizeof *store);
 }
 

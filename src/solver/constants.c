@@ -1,5 +1,7 @@
 #include "backend/sweeps.h"
 #include "solver/cycle_wings.h"
+#include <math.h>
+#include <stdlib.h>
 
 static bool same_constants(const mg_constant_betas_t *a, const mg_constant_betas_t *b) {
   bool same = a->is == b->is;
@@ -38,8 +40,12 @@ mg_status_t mg_find_constants(mg_hierarchy_t *h, int l) {
     MG_TRY(mg_comm_max(level->comm, &bounds.minus_least[0][0], 9));
     c = constants_of(&bounds);
   }
-  if (!same_constants(&c, &v->constant)) h->has_smoothers = false;
   if (l == 0) h->params.constant_beta = c.is;
+  if (same_constants(&c, &v->constant)) return MG_OK;
+  h->has_smoothers = false;
+  free(v->constant.rows);
   v->constant = c;
-  return MG_OK;
+  const bool prepares = c.is && fused->constant_rows && !v->alpha_varies &&
+                        h->params.smoother != MG_SMOOTHER_L1JACOBI;
+  return prepares ? fused->constant_rows(v) : MG_OK;
 }

@@ -301,44 +301,13 @@ static const mg_backend_overlap_t overlap = {.stream_fork = stream_fork,
                                              .stream_switch = stream_switch,
                                              .stream_join = stream_join,
                                              .sweep_overlaps = sweep_overlaps};
-/* Whether a patch has constant betas in direction d; first: those of its first faces. */
-static bool are_constant(const mg_patch_t *p, int d, const double first[3]) {
-  const int n[3] = {p->n[0] + (d == 0), p->n[1] + (d == 1), p->n[2] + (d == 2)};
-  bool equal = true;
-  for (int k = 0; k < n[2]; k++)
-    for (int j = 0; equal && j < n[1]; j++) {
-      const mg_real_t *beta = mg_cell(p, MG_BETA_I + d, 0, j, k);
-      for (int i = 0; i < n[0]; i++) {
-        const int at[3] = {i, j, k};
-        equal = equal && beta[i] == first[mg_place_of_face(p, d, at[d])];
-      }
-    }
-  return equal;
-}
-
-static mg_status_t bound_opened(const mg_view_t *v, mg_beta_bounds_t *bounds) {
-  for (int q = 0; q < v->n_patches; q++)
-    for (int d = 0; d < 3; d++) {
-      const mg_patch_t *p = &v->patch[q];
-      double first[3];
-      for (int place = 0; place < 3; place++) {
-        int at[3] = {0, 0, 0};
-        at[d] = mg_first_face_at(p, d, place);
-        if (at[d] < 0) continue;
-        first[place] = *mg_cell(p, MG_BETA_I + d, at[0], at[1], at[2]);
-        mg_bound_beta(bounds, d, place, first[place]);
-      }
-      if (!are_constant(p, d, first)) mg_bound_beta(bounds, d, 0, INFINITY);
-    }
-  return MG_OK;
-}
-
 static mg_status_t bound_betas(const mg_view_t *v, mg_beta_bounds_t *bounds) {
-  GUARDED(v, bound_opened(&opened, bounds));
+  GUARDED(v, mg_cpu_bound_betas(&opened, bounds));
 }
 
 static const mg_backend_fused_t fused = {.smooth_resident = smooth_resident,
                                          .bound_betas = bound_betas,
+                                         .constant_rows = mg_cpu_constant_rows,
                                          .smooth_residual = smooth_residual,
                                          .norm_begin = norm_begin,
                                          .norm_end = norm_end,
