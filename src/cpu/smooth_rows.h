@@ -1,5 +1,4 @@
-/* Loops over the rows of a strip, for steps of a smoother: instances are in smooth.c and
- * constant.c.
+/* Loops over the rows of a strip, for steps of a smoother; smooth.c and constant.c have instances.
  */
 #ifndef MG_CPU_SMOOTH_ROWS_H
 #define MG_CPU_SMOOTH_ROWS_H
