@@ -1,5 +1,5 @@
-/* Loops over the rows of a strip, for steps of a smoother; smooth.c and constant.c have instances.
- */
+/* Loops over the rows of a strip for steps of a smoother. smooth.c and constant.c instantiate
+ * them. */
 #ifndef MG_CPU_SMOOTH_ROWS_H
 #define MG_CPU_SMOOTH_ROWS_H
 
@@ -61,7 +61,8 @@ MG_INLINE void copy_block(mg_real_t *to, const mg_real_t *from) {
 }
 
 /* All rows of a strip of plane k, where no cell depends on another cell of dst. `value` is that of
- * cell `at` of row r; `changes`: the cell has the color. */
+ * cell `at` of row r; `changes`: the cell has the color; `row_of_strip`: row_at, or a function like
+ * it. */
 #define ROWS(name, value, row_of_strip)                                                            \
   MG_INLINE void block_##name(const row_t *r, ptrdiff_t i, ptrdiff_t n, ptrdiff_t phase) {         \
     _Pragma("omp simd") for (ptrdiff_t l = 0; l < n; l++) {                                        \
@@ -92,6 +93,7 @@ MG_INLINE void copy_block(mg_real_t *to, const mg_real_t *from) {
   ROWS(all_##name, UPDATE(apply, r->dst[at], dinv), row)                                           \
   ROWS(second_##name, UPDATE(apply, MG_REAL(0.0), dinv), row)                                      \
   ROWS(jacobi_##name, UPDATE(apply, r->src[at], dinv), row)
+
 MG_INLINE mg_real_t chosen(bool first, mg_real_t x, mg_real_t y) {
   return first ? x : y;
 }
@@ -99,6 +101,7 @@ MG_INLINE mg_real_t chosen(bool first, mg_real_t x, mg_real_t y) {
 /* A step from zero, where A x is also zero. */
 #define FROM_ZERO(dinv)                                                                            \
   chosen(changes, mg_relax(0.0, 0.0, r->f[at], dinv(r, at), r->c2), MG_REAL(0.0))
+
 #define RELAX(apply, dinv) mg_relax(r->src[at], apply(r, at), r->f[at], dinv(r, at), r->c2)
 
 /* Colored steps in place: a cell reads only cells of the other color, so the order does not matter.
