@@ -22,12 +22,12 @@ template <typename S> struct any_columns_t : cells_t<S> {
     if (!S::CONSTANT) this->load_beta(slots.once[0], S::BK, bk[0]);
   }
 
-  /* 1 / diagonal of cell [r][c] for step s. */
+  /* 1 / diagonal of cell [r][c] for step s; of constant coefficients, times c2 (job_t). */
   template <care_t care, int s>
   __device__ __forceinline__ mg_real_t inverse(const job_t &job, const walls_t &walls, int r,
                                                int c) const {
     if (!S::CONSTANT) return dinv[s][r][c];
-    return care == PLAIN ? job.inverse[13] : job.inverse[place_of(walls.side)];
+    return job.inverse[s][care == PLAIN ? 13 : place_of(walls.side)];
   }
 
   /* Coefficients of cell [r][c] in plane q - 1 - s. */
@@ -149,7 +149,7 @@ template <typename S> struct colored_columns_t : any_columns_t<S> {
       const mg_real_t ax = apply<S, care>(job, walls[r], row[r], v);
       x[s + 1][r][c] =
           mg_relax(v.c, ax, near.f_of(r, c), this->template inverse<care, s>(job, walls[r], r, c),
-                   S::WEIGHTED ? job.c2[s] : MG_REAL(1.0));
+                   S::CONSTANT ? MG_REAL(1.0) : job.c2[s]);
       if (s < DEPTH - 1) this->put(slots.x_of(s + 1), r, c, x[s + 1][r][c]);
     }
     if (s == STEPS - 1 && A::template writes_plane<care>(t, p)) this->write(job, p, to, x[s + 1]);

@@ -47,10 +47,10 @@ mg_status_t mg_cuda_bound_betas(const mg_view_t *v, mg_beta_bounds_t *bounds) {
 }
 
 namespace mg_fused {
-launch_t *launch_constant(form_t form, int n, residual_use_t use) {
-  return launch_of_use<VARY_NONE>(form, n, use);
+launch_t *launch_constant(bool colored, int n, residual_use_t use) {
+  return launch_of_use<VARY_NONE>(colored, n, use);
 }
-launch_t *launch_constant_interpolated(form_t form, int n, input_t input) {
-  return launch_of_input<VARY_NONE>(form, n, input);
+launch_t *launch_constant_interpolated(int n, input_t input) {
+  return launch_of_input<VARY_NONE>(n, input);
 }
 } // namespace mg_fused

@@ -3,9 +3,8 @@
 #include "cuda/fused/launch.h"
 
 namespace mg_fused {
-launch_t *launch_interpolated(form_t form, int n, bool varies, input_t input) {
-  if (varies)
-    return launch_of_steps<FORM_WEIGHTED, VARY_ALL, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>(n);
-  return launch_of_input<VARY_BETAS>(form, n, input);
+launch_t *launch_interpolated(int n, bool varies, input_t input) {
+  return varies ? launch_of_steps<true, VARY_ALL, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>(n)
+                : launch_of_input<VARY_BETAS>(n, input);
 }
 } // namespace mg_fused

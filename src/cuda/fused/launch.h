@@ -106,8 +106,8 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   }
   /* In stages plain <= q < plain_end the planes of all steps are used and not at walls. An even
    * number of stages, after an even number of careful ones. Tiles at walls in i and j have code of
-   * their own, except in rarely used shapes, where they are careful in all stages. */
-  constexpr bool own_code = !S::WEIGHTED && !S::VARIES;
+   * their own, except with a varying alpha, where they are careful in all stages. */
+  constexpr bool own_code = !S::VARIES;
   int plain = max(t.first, p.wall[2][0] ? 1 : first) + DEPTH;
   plain += (plain - first) & 1;
   if constexpr (S::COLORED && S::SQUARES) plain += (plain + columns_t<S>::parity_of(job, t)) & 1;
@@ -134,7 +134,7 @@ inline int cells_below(const mg_view_t *v, const mg_patch_t &p, int d) {
 }
 
 /* Constant betas of a level with a constant alpha. */
-inline void set_constants(const mg_view_t *v, job_t &job) {
+inline void set_constants(const mg_view_t *v, const mg_sweep_t *sweep, job_t &job) {
   for (int d = 0; d < 3; d++) {
     job.beta[d] = MG_REAL(v->constant.inside[d]);
     for (int s = 0; s < 2; s++)
@@ -144,7 +144,10 @@ inline void set_constants(const mg_view_t *v, job_t &job) {
     const walls_t walls = {{n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1}};
     mg_row_t row = constant_row(job);
     set_side_betas<CAREFUL>(job, walls, &row);
-    job.inverse[place_of(walls.side)] = MG_REAL(1.0) / diagonal<CAREFUL>(job, walls, row);
+    const mg_real_t inverse = MG_REAL(1.0) / diagonal<CAREFUL>(job, walls, row);
+    for (int s = 0; s < sweep->n; s++)
+      job.inverse[s][place_of(walls.side)] =
+          sweep->step[s].colored ? MG_REAL(sweep->step[s].c2) * inverse : inverse;
   }
 }
 
@@ -154,7 +157,7 @@ inline job_t job_of(const mg_view_t *v, int q, const mg_sweep_t *sweep) {
   job.l = mg_cuda_patch(v, q);
   job.a = (mg_real_t)v->a;
   job.b_h2 = (mg_real_t)v->b_h2;
-  if (v->constant.is && !v->alpha_varies) set_constants(v, job);
+  if (v->constant.is && !v->alpha_varies) set_constants(v, sweep, job);
   job.dst = sweep->dst;
   job.previous_out = sweep->previous_out;
   job.has_x = sweep->x >= 0;
@@ -297,45 +300,38 @@ typedef mg_status_t launch_t(const mg_view_t *, job_t &, const mg_sweep_t *, mg_
                              const source_t *);
 
 /* Launch function of 2 or 3 steps. */
-template <form_t FORM, vary_t VARY = VARY_BETAS, residual_use_t USE = RESIDUAL_UNUSED,
+template <bool COLORED, vary_t VARY = VARY_BETAS, residual_use_t USE = RESIDUAL_UNUSED,
           input_t INPUT = INPUT_STORED>
 launch_t *launch_of_steps(int n) {
-  return n == 2 ? launch<solver_shape_t<FORM, 2, VARY, USE, INPUT>>
-                : launch<solver_shape_t<FORM, 3, VARY, USE, INPUT>>;
+  return n == 2 ? launch<solver_shape_t<COLORED, 2, VARY, USE, INPUT>>
+                : launch<solver_shape_t<COLORED, 3, VARY, USE, INPUT>>;
 }
 
-/* Launch function of n steps with an alpha that does not vary. */
-template <vary_t VARY, residual_use_t USE> launch_t *launch_with(form_t form, int n) {
-  return form == FORM_ALL       ? launch_of_steps<FORM_ALL, VARY, USE>(n)
-         : form == FORM_COLORED ? launch_of_steps<FORM_COLORED, VARY, USE>(n)
-                                : launch_of_steps<FORM_WEIGHTED, VARY, USE>(n);
+/* Launch function of n steps with an alpha that does not vary. Steps on all cells share a kernel:
+ * TO_PARENTS also restricts to half the cells. */
+template <vary_t VARY> launch_t *launch_of_use(bool colored, int n, residual_use_t use) {
+  if (use == RESIDUAL_UNUSED)
+    return colored ? launch_of_steps<true, VARY>(n) : launch_of_steps<false, VARY>(n);
+  if (use == RESIDUAL_NORM)
+    return colored ? launch_of_steps<true, VARY, RESIDUAL_NORM>(n)
+                   : launch_of_steps<false, VARY, RESIDUAL_NORM>(n);
+  if (!colored) return launch_of_steps<false, VARY, RESIDUAL_TO_PARENTS>(n);
+  return use == RESIDUAL_RESTRICTED ? launch_of_steps<true, VARY, RESIDUAL_RESTRICTED>(n)
+                                    : launch_of_steps<true, VARY, RESIDUAL_TO_PARENTS>(n);
 }
 
-/* The same with any use. Rare cases share kernels: FORM_WEIGHTED has the same results with a weight
- * of 1, and TO_PARENTS also restricts to half the cells. */
-template <vary_t VARY> launch_t *launch_of_use(form_t form, int n, residual_use_t use) {
-  if (use == RESIDUAL_UNUSED) return launch_with<VARY, RESIDUAL_UNUSED>(form, n);
-  if (use == RESIDUAL_NORM) return launch_with<VARY, RESIDUAL_NORM>(form, n);
-  if (use == RESIDUAL_TO_PARENTS || form == FORM_WEIGHTED)
-    return launch_with<VARY, RESIDUAL_TO_PARENTS>(form, n);
-  return form == FORM_ALL ? launch_of_steps<FORM_ALL, VARY, RESIDUAL_RESTRICTED>(n)
-                          : launch_of_steps<FORM_COLORED, VARY, RESIDUAL_RESTRICTED>(n);
-}
-
-/* The same with an interpolated input. FROM_PARENTS also interpolates from halves. */
-template <vary_t VARY> launch_t *launch_of_input(form_t form, int n, input_t input) {
-  if (form == FORM_WEIGHTED)
-    return launch_of_steps<FORM_WEIGHTED, VARY, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>(n);
+/* Launch function of n half sweeps with an interpolated input. */
+template <vary_t VARY> launch_t *launch_of_input(int n, input_t input) {
   return input == INPUT_FROM_HALVES
-             ? launch_of_steps<FORM_COLORED, VARY, RESIDUAL_UNUSED, INPUT_FROM_HALVES>(n)
-             : launch_of_steps<FORM_COLORED, VARY, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>(n);
+             ? launch_of_steps<true, VARY, RESIDUAL_UNUSED, INPUT_FROM_HALVES>(n)
+             : launch_of_steps<true, VARY, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>(n);
 }
 
 /* Launch functions of n steps with constant coefficients (fused/constant.cu), and of n colored
  * steps with an interpolated input (fused/interpolated.cu). */
-launch_t *launch_constant(form_t form, int n, residual_use_t use);
-launch_t *launch_constant_interpolated(form_t form, int n, input_t input);
-launch_t *launch_interpolated(form_t form, int n, bool varies, input_t input);
+launch_t *launch_constant(bool colored, int n, residual_use_t use);
+launch_t *launch_constant_interpolated(int n, input_t input);
+launch_t *launch_interpolated(int n, bool varies, input_t input);
 } // namespace mg_fused
 
 #endif

@@ -43,8 +43,8 @@ struct job_t {
   mg_cuda_patch_t l;
   mg_real_t a, b_h2; /* those of l, converted once */
   /* Constant betas: inside and on the sides (mg_constant_betas_t), and 1 / diagonal of cells
-   * without and with walls, at place_of(walls). */
-  mg_real_t beta[3], side_beta[3][2], inverse[27];
+   * without and with walls, at place_of(walls), times c2 for half sweeps. */
+  mg_real_t beta[3], side_beta[3][2], inverse[MG_MAX_STEPS_PER_PASS][27];
   mg_vector_t dst, previous_out; /* outputs: the last iterate, and the one before it unless < 0 */
   bool has_x, has_previous;      /* the iterate, and the previous one, are read; otherwise zero */
   int color;                     /* color of the first step */
@@ -105,16 +105,14 @@ constexpr source_shape_t source_shape_of(const bool wide[2], int width, int rows
 
 /* Compile-time parameters of a pipeline. IS_COLORED: half sweeps; otherwise steps on all cells,
  * which may read two iterates. N_ROWS: rows of a tile; N_AHEAD: stages requested ahead. The solver
- * uses the defaults; the laboratory also measures others. IS_WEIGHTED: half sweeps with c2 != 1;
- * the multiplication makes F-cycles of 128^3 and 256^3 2 % slower on an H100. INPUT: see
- * fused/input.h; colored steps only. */
+ * uses the defaults; the laboratory also measures others. INPUT: see fused/input.h; colored steps
+ * only. */
 template <bool IS_COLORED, int N_STEPS, vary_t VARY, int N_ROWS = MAX_ROWS,
-          int N_AHEAD = IS_COLORED &&VARY != VARY_ALL ? 2 : 1, bool IS_WEIGHTED = false,
+          int N_AHEAD = IS_COLORED &&VARY != VARY_ALL ? 2 : 1,
           residual_use_t RESIDUAL_USE = RESIDUAL_UNUSED, input_t INPUT = INPUT_STORED>
 struct shape_t {
   static constexpr bool COLORED = IS_COLORED, VARIES = VARY == VARY_ALL,
-                        CONSTANT = VARY == VARY_NONE, WEIGHTED = IS_WEIGHTED,
-                        INTERPOLATED = INPUT != INPUT_STORED,
+                        CONSTANT = VARY == VARY_NONE, INTERPOLATED = INPUT != INPUT_STORED,
                         HAS_HALVES = INPUT == INPUT_FROM_HALVES, LOOKS_BACK = !COLORED;
   /* Beside planes of alpha there is no room for single cells along i and j. */
   static constexpr bool MAY_BE_WIDE = INPUT == INPUT_FROM_PARENTS && !VARIES;
@@ -161,16 +159,12 @@ struct shape_t {
   static_assert(BYTES <= 227 * 1024, "more than a block may have");
 };
 
-/* Steps on all cells, colored ones, and colored ones with a weight. */
-enum form_t { FORM_ALL, FORM_COLORED, FORM_WEIGHTED };
-
 /* The shapes that the solver uses. */
-template <form_t FORM, int N_STEPS, vary_t VARY = VARY_BETAS, residual_use_t USE = RESIDUAL_UNUSED,
+template <bool COLORED, int N_STEPS, vary_t VARY = VARY_BETAS, residual_use_t USE = RESIDUAL_UNUSED,
           input_t INPUT = INPUT_STORED>
 using solver_shape_t =
-    shape_t<FORM != FORM_ALL, N_STEPS, VARY, MAX_ROWS,
-            FORM != FORM_ALL && VARY != VARY_ALL && INPUT != INPUT_FROM_PARENTS ? 2 : 1,
-            FORM == FORM_WEIGHTED, USE, INPUT>;
+    shape_t<COLORED, N_STEPS, VARY, MAX_ROWS,
+            COLORED && VARY != VARY_ALL && INPUT != INPUT_FROM_PARENTS ? 2 : 1, USE, INPUT>;
 
 /* Bytes between values in shared memory: offsets are in bytes, so that an address is the sum of two
  * registers and a constant. */

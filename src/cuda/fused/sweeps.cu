@@ -55,17 +55,16 @@ using namespace mg_fused;
 namespace {
 #ifndef MG_FLOAT
 /* Shared memory per block; exceeds the limit of sm_120. */
-template <form_t FORM, vary_t VARY = VARY_BETAS, residual_use_t USE = RESIDUAL_UNUSED,
+template <bool COLORED, vary_t VARY = VARY_BETAS, residual_use_t USE = RESIDUAL_UNUSED,
           input_t INPUT = INPUT_STORED>
-constexpr size_t BYTES = solver_shape_t<FORM, MG_MAX_STEPS_PER_PASS, VARY, USE, INPUT>::BYTES;
-constexpr int SHARED_BYTES = (int)std::max(
-    {BYTES<FORM_ALL>, BYTES<FORM_ALL, VARY_ALL>, BYTES<FORM_ALL, VARY_BETAS, RESIDUAL_NORM>,
-     BYTES<FORM_COLORED>, BYTES<FORM_COLORED, VARY_ALL>,
-     BYTES<FORM_COLORED, VARY_BETAS, RESIDUAL_NORM>,
-     BYTES<FORM_COLORED, VARY_BETAS, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>,
-     BYTES<FORM_COLORED, VARY_ALL, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>,
-     BYTES<FORM_ALL, VARY_NONE, RESIDUAL_NORM>, BYTES<FORM_COLORED, VARY_NONE, RESIDUAL_NORM>,
-     BYTES<FORM_COLORED, VARY_NONE, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>});
+constexpr size_t BYTES = solver_shape_t<COLORED, MG_MAX_STEPS_PER_PASS, VARY, USE, INPUT>::BYTES;
+constexpr int SHARED_BYTES =
+    (int)std::max({BYTES<false>, BYTES<false, VARY_ALL>, BYTES<false, VARY_BETAS, RESIDUAL_NORM>,
+                   BYTES<true>, BYTES<true, VARY_ALL>, BYTES<true, VARY_BETAS, RESIDUAL_NORM>,
+                   BYTES<true, VARY_BETAS, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>,
+                   BYTES<true, VARY_ALL, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>,
+                   BYTES<false, VARY_NONE, RESIDUAL_NORM>, BYTES<true, VARY_NONE, RESIDUAL_NORM>,
+                   BYTES<true, VARY_NONE, RESIDUAL_UNUSED, INPUT_FROM_PARENTS>});
 #endif
 
 } // namespace
@@ -82,8 +81,8 @@ bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
   bool pays = host || v->n_patches == 1;
   for (int q = 0; q < v->n_patches && pays; q++) {
     const mg_patch_t &p = v->patch[q];
-    const mg_tiling_t tiling = n == 2 ? tiling_of<solver_shape_t<FORM_ALL, 2>>(p)
-                                      : tiling_of<solver_shape_t<FORM_ALL, 3>>(p);
+    const mg_tiling_t tiling =
+        n == 2 ? tiling_of<solver_shape_t<false, 2>>(p) : tiling_of<solver_shape_t<false, 3>>(p);
     pays = mg_overlap_pays(mg_columns_of(v, p, tiling, mg_no_costs(), true));
   }
   return pays;
@@ -108,21 +107,14 @@ bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse,
          (coarse->ghost_layers >= mg_coarse_layers_of_steps(sweep->n) || mg_walls_enclose(v));
 }
 
-namespace {
-form_t form_of(const mg_sweep_t *sweep) {
-  const mg_step_t *step = sweep->step;
-  return !step->colored ? FORM_ALL : step->c2 == 1.0 ? FORM_COLORED : FORM_WEIGHTED;
-}
-
-launch_t *launch_of(const mg_view_t *v, const mg_sweep_t *sweep, residual_use_t use) {
-  const form_t form = form_of(sweep);
+static launch_t *launch_of(const mg_view_t *v, const mg_sweep_t *sweep, residual_use_t use) {
+  const bool colored = sweep->step->colored;
   const int n = sweep->n;
   if (v->alpha_varies)
-    return form == FORM_ALL ? launch_of_steps<FORM_ALL, VARY_ALL>(n)
-                            : launch_of_steps<FORM_WEIGHTED, VARY_ALL>(n);
-  return v->constant.is ? launch_constant(form, n, use) : launch_of_use<VARY_BETAS>(form, n, use);
+    return colored ? launch_of_steps<true, VARY_ALL>(n) : launch_of_steps<false, VARY_ALL>(n);
+  return v->constant.is ? launch_constant(colored, n, use)
+                        : launch_of_use<VARY_BETAS>(colored, n, use);
 }
-} // namespace
 
 /* can: there are kernels for what else the sweep does. */
 static mg_status_t check_sweep(const mg_sweep_t *sweep, bool can) {
@@ -164,10 +156,9 @@ mg_status_t mg_cuda_interpolate_smooth(const mg_view_t *v, const mg_sweep_t *swe
                                        mg_interpolation_t kind) {
   MG_TRY(check_sweep(sweep, sweep->step->colored));
   const input_t input = mg_doubles(v->n, coarse->n) ? INPUT_FROM_HALVES : INPUT_FROM_PARENTS;
-  launch_t *const launch_patch =
-      v->constant.is && !v->alpha_varies
-          ? launch_constant_interpolated(form_of(sweep), sweep->n, input)
-          : launch_interpolated(form_of(sweep), sweep->n, v->alpha_varies, input);
+  launch_t *const launch_patch = v->constant.is && !v->alpha_varies
+                                     ? launch_constant_interpolated(sweep->n, input)
+                                     : launch_interpolated(sweep->n, v->alpha_varies, input);
   for (int q = 0; q < v->n_patches; q++) {
     job_t job = job_of(v, q, sweep);
     const source_t source = {coarse, coarse->patch[q], src, kind};
