@@ -229,6 +229,9 @@ static void choose(mg_params_t *params, const range_t *range) {
                                                           : MG_KRYLOV_CG;
   if (!known)
     snprintf(params->reason, sizeof params->reason, "how much beta varies is not known");
+  else if (contrast == 1.0)
+    snprintf(params->reason, sizeof params->reason, "beta is constant%s%s",
+             closes ? "; closed faces" : "", s.why);
   else
     snprintf(params->reason, sizeof params->reason, "beta varies by a factor of %.3g, %s %g%s%s",
              contrast, contrast > smooth ? "above" : "at most", varies_much ? rough : smooth,

@@ -18,6 +18,8 @@ void mg_report_print_range(FILE *out, const mg_params_t *params, const double be
             params->follows_betas      ? "; levels are coarsened in its strong directions first"
             : beta[1] < slow * beta[0] ? ""
                                        : "; this may take 100 cycles and more");
+  else if (beta[1] > 0.0 && params->constant_beta)
+    fprintf(out, "            (beta is constant)\n");
 }
 
 void mg_report_print_domain(FILE *out, const mg_params_t *p) {
